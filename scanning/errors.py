@@ -1,0 +1,5 @@
+"""What can go wrong while scanning."""
+
+
+class ScanningError(Exception):
+    """Base of every error this package raises on purpose."""
