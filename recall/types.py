@@ -18,6 +18,8 @@ Role = Literal["user", "assistant", "tool"]
 Mode = Literal["hybrid", "lexical", "dense"]
 Confidence = Literal["none", "weak", "strong"]
 
+FileStatus = Literal["new", "updated", "unchanged", "empty", "skipped", "failed"]
+
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "dense")
 
@@ -194,7 +196,7 @@ class FileReport:
     """What became of one transcript."""
 
     path: str
-    status: Literal["new", "updated", "unchanged", "empty", "skipped", "failed"]
+    status: FileStatus
     reason: str = ""
     """Why it was skipped or failed, or holds nothing."""
     new_messages: int = 0
@@ -208,7 +210,9 @@ class IngestReport:
 
     files: tuple[FileReport, ...]
     redactions: dict[str, int]
-    """How many spans were masked, by kind."""
+    """How many spans were masked, by rule."""
+    left: int = 0
+    """Transcripts that were not looked at because the time was up."""
 
     @property
     def new_messages(self) -> int:

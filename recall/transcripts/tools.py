@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
+
+from recall.transcripts.reader import loads_leniently
 
 COMMAND_KEYS = ("command", "cmd", "script", "code")
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "workdir")
@@ -16,8 +19,8 @@ _QUIET = frozenset({"timeout", "timeout_ms", "yield_time_ms", "max_output_tokens
 def describe_call(arguments: Mapping[str, Any] | str) -> tuple[str, tuple[str, ...]]:
     """(text, files) of a tool call's arguments.
 
-    The text is the command alone where there is one, else one `name: value` line an argument; the files are the
-    paths it names. A string is taken as free text, or as the JSON of an object.
+    The text is the command, where there is one, and one `name: value` line for each other argument; the files are
+    the paths it names. A string is taken as free text, or as the JSON of an object.
     """
     if isinstance(arguments, str):
         parsed = _object(arguments)
@@ -25,7 +28,7 @@ def describe_call(arguments: Mapping[str, Any] | str) -> tuple[str, tuple[str, .
             return arguments, ()
         arguments = parsed
     files = tuple(value for key in PATH_KEYS if isinstance(value := arguments.get(key), str) and key != "workdir")
-    lines = []
+    lines: list[str] = []
     for key, value in arguments.items():
         if key in _QUIET or value in (None, "", [], {}):
             continue
@@ -34,7 +37,7 @@ def describe_call(arguments: Mapping[str, Any] | str) -> tuple[str, tuple[str, .
         elif isinstance(value, str):
             lines.append(f"{key}: {value}")
         else:
-            lines.append(f"{key}: {orjson.dumps(value, default=str).decode('utf-8', 'replace')}")
+            lines.append(f"{key}: {_json(value)}")
     return "\n".join(lines), files
 
 
@@ -62,6 +65,14 @@ def _object(text: str) -> dict[str, Any] | None:
         return None
     try:
         parsed = orjson.loads(text)
-    except (orjson.JSONDecodeError, UnicodeEncodeError):
-        return None
+    except orjson.JSONDecodeError:
+        parsed = loads_leniently(text.encode("utf-8", "surrogatepass"))
     return parsed if isinstance(parsed, dict) else None
+
+
+def _json(value: Any) -> str:
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except orjson.JSONEncodeError:
+        # Half a surrogate pair, or an integer of more than 64 bits: legal in JSON, refused by orjson.
+        return json.dumps(value, ensure_ascii=False, default=str)

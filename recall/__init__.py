@@ -1,0 +1,54 @@
+"""repo-recall: embedded, offline, semantic recall over coding-agent sessions.
+
+    import recall
+
+    with recall.open() as index:
+        index.ingest()
+        for hit in index.search("how did we fix the flaky login test?"):
+            print(hit.ref, hit.session.title, hit.snippet.text)
+"""
+
+from recall.embedding import Embedder
+from recall.errors import DatabaseError, ModelError, NotFoundError, RecallError, TranscriptError, UsageError
+from recall.index import Index
+from recall.index import open_index as open
+from recall.scope import Scope
+from recall.types import (
+    AddReport,
+    FileReport,
+    Hit,
+    IngestReport,
+    Message,
+    SearchResult,
+    Session,
+    SessionSummary,
+    ShownMessage,
+    Snippet,
+    Source,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AddReport",
+    "DatabaseError",
+    "Embedder",
+    "FileReport",
+    "Hit",
+    "Index",
+    "IngestReport",
+    "Message",
+    "ModelError",
+    "NotFoundError",
+    "RecallError",
+    "Scope",
+    "SearchResult",
+    "Session",
+    "SessionSummary",
+    "ShownMessage",
+    "Snippet",
+    "Source",
+    "TranscriptError",
+    "UsageError",
+    "open",
+]

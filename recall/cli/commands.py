@@ -1,0 +1,257 @@
+"""The commands of `recall`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recall.cli import streams
+from recall.cli.settings import load_settings
+from recall.errors import RecallError, UsageError
+from recall.home import home_directory
+from recall.index import Index, open_index
+from recall.scope import Narrowing, Scope, parse_when
+from recall.types import MODES, ROLES, FileReport, IngestReport, Mode, Role
+
+SYNC_BUDGET_SECONDS = 0.3
+"""What a search spends on taking in new sessions first."""
+
+BUDGET_CHARACTERS = 8_000
+
+app = typer.Typer(
+    help="Recall what was said and done in earlier Codex and Claude Code sessions of this repository.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Text from transcripts and paths must never be read as markup: "[/x]" raises, "[lang].vue" loses its brackets.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
+Worktree = Annotated[bool, typer.Option("--worktree", help="Only the current worktree of the repository.")]
+Repo = Annotated[str, typer.Option("--repo", metavar="PATH", help="The repository of that directory.")]
+Everywhere = Annotated[bool, typer.Option("--all", help="All repositories, and sessions that belong to none.")]
+Agent = Annotated[str, typer.Option("--agent", metavar="NAME", help="Only sessions of codex, claude, specstory, …")]
+RoleName = Annotated[str, typer.Option("--role", metavar="ROLE", help=f"Only one of {', '.join(ROLES)}.")]
+Since = Annotated[str, typer.Option("--since", metavar="WHEN", help="From then on: 2026-03-02, 7d, yesterday, …")]
+Until = Annotated[str, typer.Option("--until", metavar="WHEN", help="Until then; a date counts to its end.")]
+Branch = Annotated[str, typer.Option("--branch", metavar="NAME", help="Only what was said on that git branch.")]
+File = Annotated[str, typer.Option("--file", metavar="PATH", help="Only sessions whose tools named a path like it.")]
+Subagents = Annotated[bool, typer.Option("--subagents", help="Also what agents said to the agents they started.")]
+Limit = Annotated[int, typer.Option("--limit", help="How many at most.")]
+Budget = Annotated[int, typer.Option("--budget-chars", help="Longest output, in characters.")]
+NoSync = Annotated[bool, typer.Option("--no-sync", help="Do not take in new sessions first.")]
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question or a few words, in any language.")],
+    worktree: Worktree = False,
+    repo: Repo = "",
+    everywhere: Everywhere = False,
+    limit: Limit = 5,
+    mode: Annotated[str, typer.Option("--mode", help=f"One of {', '.join(MODES)}.")] = "hybrid",
+    agent: Agent = "",
+    role: RoleName = "",
+    since: Since = "",
+    until: Until = "",
+    branch: Branch = "",
+    file: File = "",
+    subagents: Subagents = False,
+    budget_chars: Budget = BUDGET_CHARACTERS,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the evidence for each place.")] = False,
+    no_sync: NoSync = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the places in earlier sessions that answer QUERY."""
+    from recall.cli import render
+
+    scope = _scope(worktree, repo, everywhere, agent, role, since, until, branch, file, subagents)
+    with _index() as index:
+        if not no_sync:
+            _sync(index)
+        result = index.search(query, scope, limit, _mode(mode))
+        hits, truncated, dropped = render.fit_hits(result.hits, budget_chars)
+        if as_json:
+            streams.print_json(render.search_json(result, hits, truncated, dropped))
+        else:
+            streams.print_text(render.search_text(result, hits, dropped, explain, not streams.is_for_a_person()))
+        for note in ([result.degraded] if result.degraded else []) + list(result.notes):
+            streams.complain(note)
+        if not hits and not as_json and scope.kind != "everywhere":
+            _hint_where(index, scope)
+
+
+@app.command()
+def recent(
+    worktree: Worktree = False,
+    repo: Repo = "",
+    everywhere: Everywhere = False,
+    limit: Limit = 10,
+    agent: Agent = "",
+    since: Since = "",
+    until: Until = "",
+    branch: Branch = "",
+    file: File = "",
+    no_sync: NoSync = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the latest sessions, newest first."""
+    from recall.cli import render
+
+    scope = _scope(worktree, repo, everywhere, agent, "", since, until, branch, file, False)
+    with _index() as index:
+        if not no_sync:
+            _sync(index)
+        sessions = index.recent(scope, limit)
+        if as_json:
+            streams.print_json(render.recent_json(sessions))
+        else:
+            streams.print_text(render.recent_text(sessions, not streams.is_for_a_person()))
+
+
+@app.command()
+def show(
+    ref: Annotated[str, typer.Argument(help="<session id>:<message number>, as search prints it.")],
+    before: Annotated[int, typer.Option("--before", help="Messages before it.")] = 3,
+    after: Annotated[int, typer.Option("--after", help="Messages after it.")] = 3,
+    budget_chars: Budget = BUDGET_CHARACTERS,
+    as_json: AsJson = False,
+) -> None:
+    """Show a message and its neighbours."""
+    from recall.cli import render
+
+    with _index() as index:
+        messages, truncated = render.fit_messages(index.show(ref, before, after), budget_chars)
+    if as_json:
+        streams.print_json(render.show_json(messages, truncated))
+        return
+    streams.print_text(render.show_text(messages, ref, not streams.is_for_a_person()))
+    if truncated:
+        streams.complain(f"long messages were cut to stay within {budget_chars} characters; see --budget-chars")
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Transcripts, or folders with some; none: those of the agents here.")
+    ] = None,
+) -> None:
+    """Take transcripts in; what is taken in can be searched by its words at once."""
+    with _index() as index, streams.progress("taking in transcripts") as bar:
+        report = index.ingest(paths or None, bar)
+        missing = index.counts()["without_vector"]
+    streams.print_text(_ingest_text(report))
+    if missing:
+        streams.complain(f'{missing} passages have no vector yet; bring them up to date with "recall embed"')
+
+
+@app.command()
+def embed() -> None:
+    """Bring vectors up to date; can be stopped and goes on where it was."""
+    with _index() as index, streams.progress("embedding passages") as bar:
+        done = index.embed(bar)
+        name = index.embedder.name
+    streams.print_text(f"{done} passages embedded with {name}" if done else "all passages have their vectors")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Tell what is stored, and what is missing."""
+    from recall.cli.status import status_document, status_text
+
+    document = status_document(home_directory())
+    if as_json:
+        streams.print_json(document)
+    else:
+        streams.print_text(status_text(document))
+
+
+def _index() -> Index:
+    home = home_directory()
+    return open_index(home, load_settings(home).model)
+
+
+def _sync(index: Index) -> None:
+    """Take in what is new within the time bound. A search does not fail because this does."""
+    try:
+        report = index.ingest(budget_seconds=SYNC_BUDGET_SECONDS)
+    except RecallError as error:
+        streams.complain(f"new sessions could not be taken in: {error}")
+        return
+    if report.left:
+        streams.complain(f'{report.left} transcripts were not looked at in time; take them in with "recall ingest"')
+
+
+def _hint_where(index: Index, scope: Scope) -> None:
+    if not index.recent(scope, limit=1):
+        streams.complain("no sessions for this directory; search all repositories with --all")
+
+
+def _scope(
+    worktree: bool,
+    repo: str,
+    everywhere: bool,
+    agent: str,
+    role: str,
+    since: str,
+    until: str,
+    branch: str,
+    file: str,
+    subagents: bool,
+) -> Scope:
+    if everywhere and (worktree or repo):
+        raise UsageError("--all excludes --worktree and --repo; give one of them")
+    narrow: Narrowing = {
+        "agent": agent or None,
+        "role": _role(role),
+        "since": parse_when(since) if since else None,
+        "until": parse_when(until, end=True) if until else None,
+        "branch": branch or None,
+        "file": file or None,
+        "subagents": subagents,
+    }
+    if everywhere:
+        return Scope.everywhere(**narrow)
+    if worktree:
+        return Scope.worktree(repo or None, **narrow)
+    return Scope.repository(repo, **narrow) if repo else Scope.here(**narrow)
+
+
+def _role(role: str) -> Role | None:
+    for known in ROLES:
+        if role == known:
+            return known
+    if role:
+        raise UsageError(f'--role is "{role}"; expected one of {", ".join(ROLES)}')
+    return None
+
+
+def _mode(mode: str) -> Mode:
+    for known in MODES:
+        if mode == known:
+            return known
+    raise UsageError(f'--mode is "{mode}"; expected one of {", ".join(MODES)}')
+
+
+def _ingest_text(report: IngestReport) -> str:
+    counts = [f"{report.count(status)} {status}" for status in ("new", "updated", "unchanged")]
+    problems = [file for file in report.files if file.status in ("empty", "skipped", "failed")]
+    lines = [f"{len(report.files)} transcripts: {', '.join(counts)}, {len(problems)} without a session"]
+    lines.append(f"{report.new_messages} new messages; {sum(report.redactions.values())} secrets masked")
+    lines += [f"  {file.status}: {_problem(file)}" for file in problems]
+    unknown: dict[str, int] = {}
+    for file in report.files:
+        if file.status in ("new", "updated"):
+            for kind, count in file.skipped_lines.items():
+                unknown[kind] = unknown.get(kind, 0) + count
+    if unknown:
+        kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(unknown.items(), key=lambda item: -item[1]))
+        lines.append(f"lines not understood: {kinds}")
+    return "\n".join(lines)
+
+
+def _problem(file: FileReport) -> str:
+    return file.reason if file.path in file.reason else f"{file.path}: {file.reason}"

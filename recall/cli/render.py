@@ -1,0 +1,201 @@
+"""Results as text for a terminal and as JSON documents, within a budget of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN
+from recall.types import Hit, SearchResult, SessionSummary, ShownMessage, Snippet
+
+Document = dict[str, Any]
+
+HIT_OVERHEAD = 200
+"""About what a hit takes besides its snippet: title, times, ids."""
+
+SHORTEST_SNIPPET = 80
+
+
+def fit_hits(hits: Sequence[Hit], budget: int) -> tuple[list[Hit], bool, int]:
+    """(hits, whether any was cut, how many were dropped): all snippets are shortened before a hit is dropped.
+
+    The best hit is always kept.
+    """
+    kept = list(hits)
+    while len(kept) > 1 and len(kept) * (HIT_OVERHEAD + SHORTEST_SNIPPET) > budget:
+        kept.pop()
+    room = max(SHORTEST_SNIPPET, budget // max(1, len(kept)) - HIT_OVERHEAD)
+    shortened = [replace(hit, snippet=_shorten(hit.snippet, room)) for hit in kept]
+    dropped = len(hits) - len(kept)
+    return shortened, dropped > 0 or shortened != kept, dropped
+
+
+def fit_messages(messages: Sequence[ShownMessage], budget: int) -> tuple[list[ShownMessage], bool]:
+    """(messages, whether any was cut): long ones lose their ends until all fit."""
+    room = budget - 100 * len(messages)
+    share = max(SHORTEST_SNIPPET, room // max(1, len(messages)))
+    spare = sum(max(0, share - len(message.text)) for message in messages)
+    long = sum(len(message.text) > share for message in messages)
+    share += spare // long if long else 0
+    fitted = [replace(message, text=_cut(message.text, share)) for message in messages]
+    return fitted, any(a != b for a, b in zip(fitted, messages, strict=True))
+
+
+def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain: bool, framed: bool) -> str:
+    """What `recall search` prints."""
+    where = result.scope["worktree"] or result.scope["repository"] or "all repositories"
+    found = f"{len(hits)} hit{'' if len(hits) == 1 else 's'}" if hits else "nothing found"
+    head = f"{found} · {where} · {result.mode}"
+    if hits:
+        head += f" · {result.confidence} match"
+    blocks = [head]
+    blocks += [_hit_text(rank, hit, explain) for rank, hit in enumerate(hits, 1)]
+    if dropped:
+        blocks.append(f"{dropped} more left out to stay within the budget; raise it with --budget-chars")
+    text = "\n\n".join(blocks)
+    # What an agent reads is framed as quoted material, and is known again when it turns up in a transcript.
+    return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
+
+
+def recent_text(sessions: Sequence[SessionSummary], framed: bool) -> str:
+    """What `recall recent` prints."""
+    if not sessions:
+        return "no sessions here yet"
+    lines = []
+    for session in sessions:
+        facts = [session.agent, local_time(session.updated_at or session.started_at), session.branch]
+        facts.append(f"{session.message_count} messages")
+        lines.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.id}:1")
+    text = "\n".join(lines)
+    return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
+
+
+def show_text(messages: Sequence[ShownMessage], ref: str, framed: bool) -> str:
+    """What `recall show` prints."""
+    blocks = []
+    for message in messages:
+        mark = "→" if message.ref == ref else " "
+        speaker = f"{message.role} ({message.tool})" if message.tool else message.role
+        if message.subagent:
+            speaker += ", subagent"
+        blocks.append(f"{mark} {message.number}  {_joined([speaker, local_time(message.timestamp)])}\n{message.text}")
+    text = "\n\n".join(blocks)
+    return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
+
+
+def search_json(result: SearchResult, hits: Sequence[Hit], truncated: bool, dropped: int) -> Document:
+    """The document of `recall search --json`."""
+    return {
+        "query": result.query,
+        "scope": result.scope,
+        "mode": result.mode,
+        "degraded": result.degraded,
+        "confidence": result.confidence,
+        "hits": [
+            {
+                "rank": rank,
+                "ref": hit.ref,
+                "score": hit.score,
+                "evidence": hit.evidence,
+                "similar": hit.similar,
+                "resume": hit.resume,
+                "session": {
+                    "id": hit.session.id,
+                    "agent": hit.session.agent,
+                    "title": hit.session.title,
+                    "repository": hit.session.repository,
+                    "worktree": hit.session.worktree,
+                    "branch": hit.session.branch,
+                    "started_at": iso_time(hit.session.started_at),
+                },
+                "role": hit.role,
+                "timestamp": iso_time(hit.timestamp),
+                "source": {"path": hit.source.path, "line": hit.source.line},
+                "snippet": {"text": hit.snippet.text, "highlights": [list(span) for span in hit.snippet.highlights]},
+            }
+            for rank, hit in enumerate(hits, 1)
+        ],
+        "truncated": truncated,
+        "omitted": dropped,
+    }
+
+
+def recent_json(sessions: Sequence[SessionSummary]) -> Document:
+    """The document of `recall recent --json`."""
+    return {
+        "sessions": [
+            {
+                "id": session.id,
+                "agent": session.agent,
+                "title": session.title,
+                "repository": session.repository,
+                "worktree": session.worktree,
+                "branch": session.branch,
+                "started_at": iso_time(session.started_at),
+                "updated_at": iso_time(session.updated_at),
+                "message_count": session.message_count,
+                "preview": session.preview,
+                "resume": session.resume,
+                "source": session.source,
+            }
+            for session in sessions
+        ]
+    }
+
+
+def show_json(messages: Sequence[ShownMessage], truncated: bool) -> Document:
+    """The document of `recall show --json`."""
+    return {
+        "messages": [
+            {
+                "ref": message.ref,
+                "role": message.role,
+                "tool": message.tool,
+                "timestamp": iso_time(message.timestamp),
+                "text": message.text,
+                "source": {"path": message.source.path, "line": message.source.line},
+                "subagent": message.subagent,
+            }
+            for message in messages
+        ],
+        "truncated": truncated,
+    }
+
+
+def iso_time(time: datetime | None) -> str | None:
+    """ISO 8601 with an offset; None for an unknown time."""
+    return time.isoformat(timespec="seconds") if time else None
+
+
+def local_time(time: datetime | None) -> str:
+    """For a person: local date and time to the minute; empty for an unknown time."""
+    return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
+
+
+def _hit_text(rank: int, hit: Hit, explain: bool) -> str:
+    session = hit.session
+    speaker = hit.tool or hit.role
+    facts = [session.agent, local_time(hit.timestamp or session.started_at), session.branch, speaker]
+    body = "\n".join(f"   {line}" for line in hit.snippet.text.splitlines())
+    foot = [hit.ref, f"{hit.similar} similar" if hit.similar else "", hit.resume]
+    if explain:
+        ranks = ", ".join(f"{name} {place}" for name, place in hit.evidence.items())
+        foot.append(f"score {hit.score:.3f} from ranks: {ranks}")
+    return f"{rank}. {session.title or '(untitled)'}\n   {_joined(facts)}\n{body}\n   {_joined(foot)}"
+
+
+def _joined(facts: Sequence[str]) -> str:
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _shorten(snippet: Snippet, limit: int) -> Snippet:
+    if len(snippet.text) <= limit:
+        return snippet
+    text = _cut(snippet.text, limit)
+    return Snippet(text, tuple(span for span in snippet.highlights if span[1] < len(text)))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,60 @@
+"""What `recall status` tells: a snapshot that changes nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from recall.cli.render import iso_time
+from recall.cli.settings import load_settings
+from recall.index import open_index
+
+
+def status_document(home: Path) -> dict[str, Any]:
+    """The document of `recall status --json`. A home that does not exist yet is not made."""
+    path = home / "recall.db"
+    settings = load_settings(home)
+    recall: dict[str, Any] = {"db_path": str(path), "db_exists": path.is_file(), "db_bytes": 0}
+    embedder: dict[str, Any] = {"model": settings.model, "problem": None, "passages_without_vector": 0}
+    document = {
+        "timestamp": iso_time(datetime.now().astimezone()),
+        "home": str(home),
+        "session_recall": recall,
+        "embedder": embedder,
+    }
+    if not path.is_file():
+        return document
+    with open_index(home, settings.model) as index:
+        counts = index.counts()
+        recall |= {
+            "db_bytes": path.stat().st_size,
+            "session_count": counts["sessions"],
+            "message_count": counts["messages"],
+            "passage_count": counts["passages"],
+            "transcript_count": counts["transcripts"],
+            "problems": index.problems(),
+        }
+        embedder["passages_without_vector"] = counts["without_vector"]
+        embedder["problem"] = index.database.vectors_missing or None
+    document["session_recall"] = recall
+    return document
+
+
+def status_text(document: dict[str, Any]) -> str:
+    """The same for a person."""
+    recall, embedder = document["session_recall"], document["embedder"]
+    lines = [f"home       {document['home']}"]
+    if not recall["db_exists"]:
+        return "\n".join([*lines, "archive    none yet; make it with: recall ingest"])
+    lines.append(
+        f"archive    {recall['session_count']} sessions, {recall['message_count']} messages, "
+        f"{recall['transcript_count']} transcripts; {recall['db_bytes'] / 2**20:.1f} MB"
+    )
+    missing = embedder["passages_without_vector"]
+    vectors = f'{missing} passages without a vector; run "recall embed"' if missing else "up to date"
+    lines.append(f"vectors    {vectors} (model {embedder['model']})")
+    if embedder["problem"]:
+        lines.append(f"problem    {embedder['problem']}")
+    lines += [f"not read   {reason}" for reason in recall["problems"]]
+    return "\n".join(lines)

@@ -1,0 +1,131 @@
+"""Nearest neighbours by cosine: vectors in sqlite-vec, one table an embedder, the repository as partition key.
+
+The scope is part of the search. Filtered afterwards, a repository with 0.1% of the passages got no hits at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+
+from recall.database import Value
+from recall.embedding import Embedder, Vectors
+
+KNN_LIMIT = 4_096
+"""Largest `k` that vec0 takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Where to search, as SQL over `passages p`, with its values."""
+
+    repository_id: int | None
+    sql: str
+    values: tuple[Value, ...]
+
+
+def table_of(connection: apsw.Connection, embedder: Embedder) -> str | None:
+    """Name of the table with this embedder's vectors; None where there is none yet."""
+    row = connection.execute("select id from embedders where name = ?", (embedder.name,)).fetchone()
+    return f"vectors_{row[0]}" if row else None
+
+
+def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
+    """Name of the table with this embedder's vectors, made if need be."""
+    connection.execute(
+        "insert into embedders (name, dimension) values (?, ?) on conflict do nothing",
+        (embedder.name, embedder.dimension),
+    )
+    table = table_of(connection, embedder)
+    connection.execute(
+        f"create virtual table if not exists {table} using vec0(passage_id integer primary key, "
+        f"repository_id integer partition key, embedding float[{embedder.dimension}] distance_metric = cosine)"
+    )
+    return str(table)
+
+
+def without_vector(connection: apsw.Connection, table: str | None, limit: int) -> list[tuple[int, int, str]]:
+    """(passage id, repository id, text) of passages that still lack a vector, newest first."""
+    rows = connection.execute(_WITHOUT_VECTOR, (embedder_id(table), limit))
+    return [(int(row[0]), int(row[1]), str(row[2])) for row in rows]
+
+
+def count_without_vector(connection: apsw.Connection, table: str | None) -> int:
+    """Number of passages worth a vector that have none."""
+    row = connection.execute(_COUNT_WITHOUT_VECTOR, (embedder_id(table),)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def put_vectors(
+    connection: apsw.Connection, table: str, passages: Sequence[tuple[int, int]], vectors: Vectors
+) -> None:
+    """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out."""
+    for (passage_id, repository_id), vector in zip(passages, vectors, strict=True):
+        if not connection.execute("select 1 from passages where id = ?", (passage_id,)).fetchone():
+            continue
+        # vec0 knows no "insert or replace": it raises a UNIQUE error instead.
+        connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
+        if vector.any():  # the cosine of a zero vector is not defined, and its distance null
+            connection.execute(
+                f"insert into {table} (passage_id, repository_id, embedding) values (?, ?, ?)",
+                (passage_id, repository_id, vector.astype(np.float32).tobytes()),
+            )
+        connection.execute(
+            "insert or ignore into embedded (embedder_id, passage_id) values (?, ?)", (embedder_id(table), passage_id)
+        )
+
+
+def search_dense(
+    connection: apsw.Connection, table: str, vector: Vectors, where: Filter, depth: int
+) -> list[tuple[int, float]]:
+    """(passage id, cosine) of the nearest passages inside the filter, best first, at most `depth` (4,096 at most)."""
+    sql = f"select passage_id, distance from {table} where embedding match ? and k = ?"
+    values: list[Value] = [vector.astype(np.float32).tobytes(), min(depth, KNN_LIMIT)]
+    if where.repository_id is not None:
+        sql += " and repository_id = ?"
+        values.append(where.repository_id)
+    sql += f" and passage_id in (select p.id from passages p where p.embeddable = 1 and {where.sql})"
+    values.extend(where.values)
+    rows = connection.execute(sql + " order by distance", tuple(values))
+    return [(int(row[0]), 1.0 - float(row[1])) for row in rows if row[1] is not None]
+
+
+def cosines(
+    connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]
+) -> dict[int, float]:
+    """Cosine of each of these passages that has a vector."""
+    found = {}
+    for passage_id in passage_ids:
+        row = connection.execute(f"select embedding from {table} where passage_id = ?", (passage_id,)).fetchone()
+        if row:
+            found[passage_id] = float(np.frombuffer(row[0], dtype=np.float32) @ vector)
+    return found
+
+
+def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> None:
+    """Take passages out of every embedder's table."""
+    for (embedder,) in connection.execute("select id from embedders").fetchall():
+        for passage_id in passage_ids:
+            connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
+    for passage_id in passage_ids:
+        connection.execute("delete from embedded where passage_id = ?", (passage_id,))
+
+
+def embedder_id(table: str | None) -> int:
+    """The id inside a table's name; 0, which no embedder has, for None."""
+    return int(table.removeprefix("vectors_")) if table else 0
+
+
+_WITHOUT_VECTOR = """
+select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
+from passages p join messages m on m.id = p.message_id
+where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
+order by p.id desc limit ?
+"""
+_COUNT_WITHOUT_VECTOR = """
+select count(*) from passages p
+where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
+"""

@@ -1,0 +1,101 @@
+"""What an embedder is, and choosing one.
+
+Any object with `name`, `dimension`, `embed_passages` and `embed_query` is an embedder. The rest of the library never
+sees a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall.analysis import unspaced_share
+
+Vectors = NDArray[np.float32]
+
+DEFAULT_MAX_TOKENS = 254
+"""Tokens of a passage for an embedder that does not say what it takes: what the bundled model takes."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors. Vectors need not have unit norm; one of zeros means that nothing was understood."""
+
+    @property
+    def name(self) -> str:
+        """Names model, revision and prefix: vectors of two embedders are comparable only if their names are equal."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, shape (len(texts), dimension)."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """Shape (dimension,)."""
+        ...
+
+
+@runtime_checkable
+class Tokenizing(Protocol):
+    """An embedder that can say how its model cuts a text, so that passages can be made to fit."""
+
+    max_tokens: int
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """[start, end) in code points of each token, ascending, without special tokens."""
+        ...
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """An embedder that can say how much of a text it can read at all."""
+
+    def readable_share(self, text: str) -> float:
+        """From 0, nothing, to 1, all of it."""
+        ...
+
+
+EmbedderChoice = Embedder | str | Path | None
+
+
+def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
+    """The embedder that a caller means: None is the bundled model, a Path a local folder, a string the name of a
+    fastembed model or of a local folder, anything else is an embedder itself.
+
+    cache: folder for models that are downloaded. Models are loaded when they are first used, not here. Raises ModelError for an unknown name or a folder without
+    a model.
+    """
+    if choice is None or choice == "minilm":
+        from recall.minilm import MiniLM
+
+        return MiniLM()
+    if isinstance(choice, str | Path):
+        from recall.onnx_embedder import FastembedModel
+
+        return FastembedModel(choice, cache)
+    return choice
+
+
+def readable_share(embedder: Embedder, text: str) -> float:
+    """How much of `text` the embedder can read; 1 where it does not say."""
+    return embedder.readable_share(text) if isinstance(embedder, Selective) else 1.0
+
+
+def english_share(text: str) -> float:
+    """`readable_share` of a model that knows English only."""
+    return 1.0 - unspaced_share(text)
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """The rows with norm 1; rows of zeros, and rows that hold no numbers, become zeros."""
+    vectors = np.nan_to_num(np.asarray(vectors, dtype=np.float32), posinf=0.0, neginf=0.0)
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    result: Vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return result

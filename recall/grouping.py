@@ -1,0 +1,81 @@
+"""From a ranking of passages to the hits worth showing: one of what repeats itself, and no session that crowds out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recall import analysis
+
+SESSION_LIMIT = 2
+"""Hits of one session, as long as others have something to show."""
+
+NEAR_DUPLICATE = 0.8
+"""Jaccard similarity of two passages' terms, numbers apart, above which they are shown as one."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A ranked passage with what grouping needs to know of it."""
+
+    passage_id: int
+    message_id: int
+    session_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A passage to show, and how many further ones it stands for."""
+
+    candidate: Candidate
+    similar: int
+
+
+def group(ranking: Iterable[Candidate], limit: int) -> list[Group]:
+    """At most `limit` groups, in the order of the ranking.
+
+    Passages of one message, and nearly identical passages, become one group. A session gives SESSION_LIMIT groups at
+    first; what is left over fills up the places that no other session takes.
+    """
+    leaders: list[tuple[Candidate, frozenset[str]]] = []
+    similar: dict[int, int] = {}
+    messages: set[int] = set()
+    for candidate in ranking:
+        if candidate.message_id in messages:
+            continue
+        terms = frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
+        leader = next((lead for lead, known in leaders if _jaccard(terms, known) >= NEAR_DUPLICATE), None)
+        messages.add(candidate.message_id)
+        if leader is not None:
+            similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
+        else:
+            leaders.append((candidate, terms))
+    chosen = _without_crowding([lead for lead, _ in leaders], limit)
+    return [Group(candidate, similar.get(candidate.passage_id, 0)) for candidate in chosen]
+
+
+def _without_crowding(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
+    taken: dict[int, int] = {}
+    chosen: list[tuple[int, Candidate]] = []
+    left_over: list[tuple[int, Candidate]] = []
+    for place, candidate in enumerate(candidates):
+        count = taken.get(candidate.session_id, 0)
+        taken[candidate.session_id] = count + 1
+        (chosen if count < SESSION_LIMIT else left_over).append((place, candidate))
+    first = chosen[:limit]
+    first += left_over[: limit - len(first)]
+    return [candidate for _, candidate in sorted(first, key=lambda placed: placed[0])]
+
+
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    if not a or not b:
+        return float(a == b)
+    # The sizes alone often rule it out, without building the sets.
+    if min(len(a), len(b)) < NEAR_DUPLICATE * max(len(a), len(b)):
+        return 0.0
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared)

@@ -1,0 +1,21 @@
+"""Where the user's data lives."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def home_directory() -> Path:
+    """RECALL_HOME, else the platform's user data folder. Not made here."""
+    named = os.environ.get("RECALL_HOME")
+    if named:
+        return Path(named).expanduser()
+    return Path(platformdirs.user_data_dir("recall", appauthor=False))
+
+
+def models_directory(home: Path) -> Path:
+    """Where downloaded models are kept: not in a temporary folder, which is emptied."""
+    return home / "models"

@@ -1,0 +1,182 @@
+"""Index: the one orchestrator. Each method is a walk in one direction through the other modules."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from recall import dense, ledger, sessions
+from recall.archive import Occurrences
+from recall.database import Database
+from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Tokenizing, choose, unit
+from recall.errors import ModelError, UsageError
+from recall.home import home_directory, models_directory
+from recall.ingest import Progress, ingest_files
+from recall.intake import Intake
+from recall.scope import Scope
+from recall.search import Query, filter_of, search
+from recall.transcripts.discover import agent_folders, find_transcripts
+from recall.types import AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
+
+EMBED_BATCH = 64
+"""Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
+
+
+class Index:
+    """An archive of sessions that can be searched. A context manager; not to be shared between threads."""
+
+    def __init__(self, home: Path | None, embedder: EmbedderChoice) -> None:
+        """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
+        self.home = home
+        self._choice = embedder
+        self.database = Database(home / "recall.db" if home else None)
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database. What was done is stored already."""
+        self.database.close()
+
+    def ingest(
+        self,
+        paths: Iterable[str | Path] | None = None,
+        progress: Progress | None = None,
+        budget_seconds: float | None = None,
+    ) -> IngestReport:
+        """Take in what is new below `paths` (files or folders; None: every agent found on this machine).
+
+        What is taken in can be searched by its words at once; `embed` brings the vectors. With a budget, what does
+        not fit into it is left for the next call, newest first. Raises UsageError for a path that does not exist.
+        """
+        roots = agent_folders() if paths is None else [_absolute(path) for path in paths]
+        for root in roots:
+            if not root.exists():
+                raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
+        intake = self._intake()
+        reports, left = ingest_files(self.database, intake, find_transcripts(roots), progress, budget_seconds)
+        return IngestReport(tuple(reports), dict(intake.redactions), left)
+
+    def add(self, session: Session) -> AddReport:
+        """Take in a session built in memory. Messages that it holds already are not added again."""
+        if not session.id:
+            raise UsageError("the session has no id; give it one that stays the same")
+        intake = self._intake()
+        messages = [prepared for message in session.messages if (prepared := intake.prepare(message))]
+        if not messages:
+            return AddReport(session.id, 0, 0)
+        with self.database.write() as connection:
+            session_id, stored = intake.store(connection, session, messages, Occurrences(goes_on=False))
+            copied = intake.finish(connection, session_id, stored[0].id) if stored else 0
+        return AddReport(session.id, len(stored), copied)
+
+    def embed(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Compute the vectors that are missing; their number. Can be stopped at any time and goes on where it was.
+
+        progress: called with (passages done, passages in all). A model that is not on this machine is fetched.
+        Raises ModelError where there is no model, or vectors cannot be stored.
+        """
+        if self.database.vectors_missing:
+            raise ModelError(self.database.vectors_missing)
+        fetch = getattr(self.embedder, "fetch", None)
+        if fetch is not None:
+            fetch()
+        connection = self.database.connection
+        with self.database.write():
+            table = dense.make_table(connection, self.embedder)
+        total, done = dense.count_without_vector(connection, table), 0
+        while batch := dense.without_vector(connection, table, EMBED_BATCH):
+            vectors = unit(self.embedder.embed_passages([text for _, _, text in batch]))
+            if vectors.shape != (len(batch), self.embedder.dimension):
+                raise ModelError(
+                    f"{self.embedder.name} returned vectors of shape {vectors.shape}, expected "
+                    f"{(len(batch), self.embedder.dimension)}; mend its embed_passages or its dimension"
+                )
+            with self.database.write():
+                dense.put_vectors(connection, table, [(passage, place) for passage, place, _ in batch], vectors)
+            done += len(batch)
+            if progress:
+                progress(done, max(total, done))
+        return done
+
+    def search(
+        self, text: str, scope: Scope | None = None, limit: int = 5, mode: Mode = "hybrid", snippet_limit: int = 300
+    ) -> SearchResult:
+        """The places in earlier sessions that answer `text`, best first; any text that is not blank is valid.
+
+        scope: None is the repository of the current directory. Raises UsageError for an empty text, a limit below 1,
+        an unknown mode; ModelError only where mode is "dense" and vectors cannot be searched.
+        """
+        query = Query(text, scope or Scope.here(), limit, mode, snippet_limit)
+        return search(self.database, self.embedder, query)
+
+    def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
+        """The latest sessions of the scope (None: the repository of the current directory), newest first."""
+        if limit < 1:
+            raise UsageError(f"limit is {limit}; expected 1 or more")
+        where = filter_of(self.database.connection, scope or Scope.here())
+        if where is None:
+            return []
+        return sessions.latest(self.database.connection, where.sql, where.values, limit)
+
+    def show(self, ref: str, before: int = 3, after: int = 3) -> list[ShownMessage]:
+        """The message at `ref` and its neighbours, in order. Raises UsageError, NotFoundError."""
+        return sessions.window(self.database.connection, ref, before, after)
+
+    def counts(self) -> dict[str, int]:
+        """Numbers of sessions, messages, passages, transcripts, and of passages that lack a vector."""
+        connection = self.database.connection
+        names = ("sessions", "messages", "passages", "transcripts")
+        counts = {name: int(self.database.value(f"select count(*) from {name}")) for name in names}
+        counts["without_vector"] = dense.count_without_vector(connection, dense.table_of(connection, self.embedder))
+        return counts
+
+    def problems(self) -> list[str]:
+        """Why transcripts were not taken in, one sentence each."""
+        return ledger.problems(self.database.connection)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder of this index."""
+        return choose(self._choice, models_directory(self.home) if self.home else None)
+
+    def _intake(self) -> Intake:
+        embedder: Any = self.embedder
+        if isinstance(embedder, Tokenizing):
+            # A model that is not on this machine must not keep a session from being taken in.
+            with contextlib.suppress(ModelError):
+                embedder.token_spans("")
+                return Intake(embedder.token_spans, embedder.max_tokens)
+        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS)
+
+
+def open_index(path: str | Path | None = None, embedder: EmbedderChoice = None) -> Index:
+    """Open the index in the folder `path`, made if need be.
+
+    path: None is RECALL_HOME, else the platform's user data folder; ":memory:" keeps everything in memory.
+    embedder: None is the bundled model; the name of a fastembed model; a folder with an ONNX model; or any object with
+    name, dimension, embed_passages and embed_query.
+    """
+    if path == ":memory:":
+        return Index(None, embedder)
+    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder)
+
+
+def _absolute(path: str | Path) -> Path:
+    """One spelling of a path, so that a file named in two ways is one transcript."""
+    return Path(path).expanduser().resolve()
+
+
+def _bundled_spans() -> Callable[[str], Sequence[tuple[int, int]]]:
+    from recall.minilm import MiniLM
+
+    return MiniLM().token_spans

@@ -1,0 +1,168 @@
+"""Other models through fastembed: any that it knows by name, and any local folder with an ONNX model.
+
+fastembed is imported when a model is first used: the import takes more than a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recall.embedding import DEFAULT_MAX_TOKENS, Vectors, english_share, unit
+from recall.errors import ModelError
+from recall.minilm import available_cpus
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+BATCH_SIZE = 16
+"""Texts padded to one length at a time; larger batches cost memory and gain nothing on a processor."""
+
+_PREFIXES = {"e5-": ("query: ", "passage: "), "nomic-embed": ("search_query: ", "search_document: ")}
+"""What a family of models wants before a query and before a passage, as their model cards say."""
+
+
+class FastembedModel:
+    """An embedder by its fastembed name (`BAAI/bge-small-zh-v1.5`), or in a local folder.
+
+    The folder holds one .onnx file, tokenizer.json, config.json, tokenizer_config.json and special_tokens_map.json.
+    Nothing is downloaded before `fetch()`. Raises ModelError for a name that fastembed does not know.
+    """
+
+    def __init__(self, choice: str | Path, cache: Path | None = None) -> None:
+        folder = Path(choice).expanduser()
+        self._folder = folder if isinstance(choice, Path) or folder.is_dir() else None
+        self._cache = cache
+        self._may_download = False
+        self._model_name = f"local:{folder.resolve()}" if self._folder else str(choice)
+        self._before_query, self._before_passage = next(
+            (prefixes for part, prefixes in _PREFIXES.items() if part in self._model_name.lower()), ("", "")
+        )
+        self.max_tokens = DEFAULT_MAX_TOKENS
+
+    @property
+    def name(self) -> str:
+        """Names the model and its prefixes."""
+        return f"{self._model_name}+{self._before_query}" if self._before_query else self._model_name
+
+    @cached_property
+    def dimension(self) -> int:
+        if self._folder:
+            return _local_dimension(self._folder)
+        from fastembed import TextEmbedding
+
+        try:
+            return int(TextEmbedding.get_embedding_size(self._model_name))
+        except ValueError as error:
+            raise ModelError(
+                f'fastembed knows no model "{self._model_name}"; give one of its names, a folder with an ONNX model, '
+                "or minilm"
+            ) from error
+
+    def fetch(self) -> None:
+        """Allow the model to be downloaded if it is not on this machine, and load it."""
+        self._may_download = True
+        self._model.embedding_size  # noqa: B018 - loads it
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """One unit row a text, shape (len(texts), dimension)."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        prefixed = [self._before_passage + text for text in texts]
+        order = sorted(range(len(prefixed)), key=lambda i: len(prefixed[i]))
+        rows = list(self._model.passage_embed([prefixed[i] for i in order], batch_size=BATCH_SIZE))
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vectors[order] = np.stack(rows)
+        return unit(vectors)
+
+    def embed_query(self, text: str) -> Vectors:
+        """A unit vector, shape (dimension,); zeros where the text holds nothing to embed."""
+        if not text.strip():
+            return np.zeros(self.dimension, dtype=np.float32)
+        rows = self._model.query_embed(self._before_query + text)
+        return unit(np.asarray(next(iter(rows)), dtype=np.float32))
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        tokenizer = self._measure
+        spans: Sequence[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
+        return spans
+
+    def readable_share(self, text: str) -> float:
+        name = self._model_name.lower()
+        reads_english_only = any(mark in name for mark in ("-en", "_en", "minilm-l6")) and "multilingual" not in name
+        return english_share(text) if reads_english_only else 1.0
+
+    @cached_property
+    def _measure(self) -> Any:
+        from tokenizers import Tokenizer
+
+        inner: Any = self._model.model
+        tokenizer = Tokenizer.from_str(inner.tokenizer.to_str())
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    @cached_property
+    def _model(self) -> TextEmbedding:
+        from fastembed import TextEmbedding
+
+        dimension = self.dimension  # raises for an unknown name, before anything is fetched
+        settings: dict[str, Any] = {"threads": available_cpus()}
+        if self._folder:
+            _register(self._model_name, self._folder, dimension)
+            settings["specific_model_path"] = str(self._folder)
+        else:
+            settings["cache_dir"] = str(self._cache) if self._cache else None
+            settings["local_files_only"] = not self._may_download
+        try:
+            return TextEmbedding(self._model_name, **settings)
+        except Exception as error:  # fastembed passes on what onnxruntime, the hub and the file system raise
+            raise ModelError(
+                f'the model "{self._model_name}" is not on this machine or cannot be loaded '
+                f'({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed'
+            ) from error
+
+
+def _register(name: str, folder: Path, dimension: int) -> None:
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    if any(name.lower() == str(known["model"]).lower() for known in TextEmbedding.list_supported_models()):
+        return
+    pooling = _json(folder / "1_Pooling" / "config.json")
+    TextEmbedding.add_custom_model(
+        name,
+        pooling=PoolingType.CLS if pooling.get("pooling_mode_cls_token") else PoolingType.MEAN,
+        normalization=True,
+        sources=ModelSource(url="file:///"),
+        dim=dimension,
+        model_file=_model_file(folder).relative_to(folder).as_posix(),
+    )
+
+
+def _model_file(folder: Path) -> Path:
+    files = sorted(folder.rglob("*.onnx"), key=lambda file: (file.name != "model.onnx", file.as_posix()))
+    if not files:
+        raise ModelError(f"{folder} holds no .onnx file; give a folder with an ONNX model and its tokenizer")
+    return files[0]
+
+
+def _local_dimension(folder: Path) -> int:
+    _model_file(folder)
+    size = _json(folder / "config.json").get("hidden_size")
+    if not isinstance(size, int):
+        raise ModelError(f'{folder / "config.json"} names no "hidden_size"; it is needed for the width of the vectors')
+    return size
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,258 @@
+"""A query, from its text to the hits: terms and vector, candidates inside the scope, fusion, grouping, snippets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from recall import analysis, dense, lexical, sessions
+from recall.archive import milliseconds, moment
+from recall.database import Database, Value
+from recall.dense import Filter
+from recall.embedding import Embedder, Vectors, readable_share, unit
+from recall.errors import ModelError, UsageError
+from recall.fusion import Ranked, confidence_of, fuse
+from recall.grouping import Candidate, Group, group
+from recall.intake import stored_place
+from recall.rendering import safe_text
+from recall.scope import Scope
+from recall.snippets import SNIPPET_LIMIT, cut_snippet
+from recall.types import MODES, Confidence, Hit, Mode, Role, SearchResult, Source
+from scanning import redact
+
+DEPTH = 200
+"""Candidates that each retriever returns before fusion, and most that are grouped."""
+
+LIMIT_MAX = 100
+CONFIDENCE_HITS = 3
+QUERY_TERMS_MAX = 64
+"""Terms of a query that are searched for; of a longer one the rarest, which are the ones that tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked, where, and how."""
+
+    text: str
+    scope: Scope
+    limit: int = 5
+    mode: Mode = "hybrid"
+    snippet_limit: int = SNIPPET_LIMIT
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for an empty text, a limit below 1 or an unknown mode."""
+        if not self.text.strip():
+            raise UsageError("the query is empty; expected a question or a few words")
+        if self.limit < 1:
+            raise UsageError(f"limit is {self.limit}; expected 1 or more")
+        if self.mode not in MODES:
+            raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
+
+
+def search(database: Database, embedder: Embedder, query: Query) -> SearchResult:
+    """The hits for a query, best first. The scope is never widened; no model or extension is no error."""
+    connection = database.connection
+    notes: list[str] = []
+    limit = min(query.limit, LIMIT_MAX)
+    if limit < query.limit:
+        notes.append(f"limit lowered from {query.limit} to {LIMIT_MAX}")
+    text = redact(query.text).text
+    mode: Mode = query.mode
+    degraded: str | None = None
+    where = filter_of(connection, query.scope)
+    weights: dict[str, float] = {}
+    ranking: list[Ranked] = []
+    cosines: dict[int, float] = {}
+    readable = readable_share(embedder, text)
+    if where is not None:
+        nearest: dict[int, float] = {}
+        if query.mode != "lexical":
+            try:
+                nearest, cosines, vector = _nearest(database, embedder, text, where, notes)
+            except ModelError as error:
+                if query.mode == "dense":
+                    raise
+                mode, degraded, vector = "lexical", str(error), None
+        weights = _weights(connection, text)
+        matching: dict[int, float] = {}
+        if query.mode != "dense":
+            worktree_id = _worktree_id(connection, query.scope) if query.scope.kind == "worktree" else None
+            matching = dict(lexical.search_lexical(connection, list(weights), where, DEPTH, worktree_id))
+            table = dense.table_of(connection, embedder)
+            if nearest and table is not None and vector is not None:
+                cosines |= dense.cosines(connection, table, vector, [p for p in matching if p not in cosines])
+        ranking = fuse(matching, nearest, cosines, readable)[:DEPTH]
+    groups = group(_candidates(connection, ranking), limit)
+    scores = {ranked.passage_id: ranked for ranked in ranking}
+    return SearchResult(
+        query=text,
+        scope=query.scope.describe(),
+        mode=mode,
+        degraded=degraded,
+        confidence=_confidence(groups, weights, cosines, readable),
+        hits=tuple(_hits(connection, groups, scores, weights, query.snippet_limit)),
+        notes=tuple(notes),
+    )
+
+
+def filter_of(connection: apsw.Connection, scope: Scope) -> Filter | None:
+    """The scope as SQL over `passages p`; None where the archive knows nothing of that place."""
+    parts: list[str] = []
+    values: list[Value] = []
+    repository_id = None
+    if scope.kind != "everywhere":
+        place = stored_place(scope.place)
+        row = connection.execute("select id from repositories where key = ?", (place.repository,)).fetchone()
+        if row is None:
+            return None
+        repository_id = int(row[0])
+        parts.append("p.repository_id = ?")
+        values.append(repository_id)
+        if scope.kind == "worktree":
+            worktree_id = _worktree_id(connection, scope)
+            if worktree_id is None:
+                return None
+            parts.append("p.worktree_id = ?")
+            values.append(worktree_id)
+    if not scope.subagents:
+        parts.append("p.subagent = 0")
+    if scope.role is not None:
+        parts.append("p.role = ?")
+        values.append(scope.role)
+    # A message without a time is outside every span of time.
+    if scope.since is not None:
+        parts.append("p.said_at >= ?")
+        values.append(milliseconds(scope.since))
+    if scope.until is not None:
+        parts.append("p.said_at <= ?")
+        values.append(milliseconds(scope.until))
+    if scope.agent is not None:
+        parts.append("p.session_id in (select id from sessions where agent = ?)")
+        values.append(scope.agent)
+    if scope.branch is not None:
+        parts.append(_ON_BRANCH)
+        values.extend((scope.branch, scope.branch))
+    if scope.file is not None:
+        parts.append(_TOUCHED_FILE)
+        values.append(f"%{_escaped(scope.file)}%")
+    return Filter(repository_id, " and ".join(parts) or "1", tuple(values))
+
+
+def _worktree_id(connection: apsw.Connection, scope: Scope) -> int | None:
+    place = stored_place(scope.place)
+    row = connection.execute("select id from worktrees where key = ?", (place.worktree,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def _nearest(
+    database: Database, embedder: Embedder, text: str, where: Filter, notes: list[str]
+) -> tuple[dict[int, float], dict[int, float], Vectors]:
+    """(candidates by cosine, the same as a start for all cosines, the query's vector).
+
+    Raises ModelError, saying why, where vectors cannot be searched.
+    """
+    connection = database.connection
+    if database.vectors_missing:
+        raise ModelError(database.vectors_missing)
+    table = dense.table_of(connection, embedder)
+    if table is None:
+        other = connection.execute("select name from embedders order by id desc").fetchone()
+        if other:
+            raise ModelError(
+                f'the index holds vectors from {other[0]}, but the embedder is {embedder.name}; run "recall embed", '
+                "or choose the other model again"
+            )
+        raise ModelError('the index holds no vectors yet; run "recall embed"')
+    vector = unit(embedder.embed_query(text))
+    if not vector.any():
+        raise ModelError("the embedder understands nothing in this query")
+    missing = dense.count_without_vector(connection, table)
+    if missing:
+        notes.append(f'{missing} passages have no vector yet and are found by their words only; run "recall embed"')
+    found = dict(dense.search_dense(connection, table, vector, where, DEPTH))
+    return found, dict(found), vector
+
+
+def _weights(connection: apsw.Connection, text: str) -> dict[str, float]:
+    weights = lexical.term_weights(connection, analysis.query_terms(text))
+    rarest = sorted(weights, key=lambda term: -weights[term])[:QUERY_TERMS_MAX]
+    return {term: weights[term] for term in rarest}
+
+
+def _candidates(connection: apsw.Connection, ranking: Sequence[Ranked]) -> list[Candidate]:
+    candidates = []
+    for ranked in ranking:
+        row = connection.execute(_CANDIDATE, (ranked.passage_id,)).fetchone()
+        if row:
+            candidates.append(Candidate(ranked.passage_id, int(row[0]), int(row[1]), str(row[2])))
+    return candidates
+
+
+def _confidence(
+    groups: Sequence[Group], weights: Mapping[str, float], cosines: Mapping[int, float], readable: float
+) -> Confidence:
+    total = sum(weights.values())
+    coverage = cosine = 0.0
+    for shown in groups[:CONFIDENCE_HITS]:
+        held = weights.keys() & set(analysis.terms(shown.candidate.text))
+        if total > 0:
+            coverage = max(coverage, sum(weights[term] for term in held) / total)
+        cosine = max(cosine, cosines.get(shown.candidate.passage_id, 0.0))
+    return confidence_of(coverage, cosine, readable)
+
+
+def _hits(
+    connection: apsw.Connection,
+    groups: Sequence[Group],
+    scores: Mapping[int, Ranked],
+    weights: Mapping[str, float],
+    snippet_limit: int,
+) -> list[Hit]:
+    summaries = sessions.summaries(connection, [shown.candidate.session_id for shown in groups])
+    hits = []
+    for shown in groups:
+        row = connection.execute(_PLACE_OF_MESSAGE, (shown.candidate.message_id,)).fetchone()
+        assert row is not None
+        number, role, tool, said_at, path, line = row
+        session = summaries[shown.candidate.session_id]
+        ranked = scores[shown.candidate.passage_id]
+        hits.append(
+            Hit(
+                ref=f"{session.id}:{number}",
+                session=session,
+                role=_role(role),
+                tool=str(tool),
+                timestamp=moment(said_at),
+                source=Source(str(path or ""), int(line)),
+                score=round(ranked.score, 4),
+                evidence=ranked.evidence,
+                snippet=cut_snippet(safe_text(shown.candidate.text), weights, snippet_limit),
+                similar=shown.similar,
+            )
+        )
+    return hits
+
+
+def _role(role: object) -> Role:
+    return "user" if role == "user" else "assistant" if role == "assistant" else "tool"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+_CANDIDATE = """
+select p.message_id, p.session_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
+from passages p join messages m on m.id = p.message_id where p.id = ?
+"""
+_PLACE_OF_MESSAGE = """
+select m.number, m.role, m.tool, m.said_at, t.path, m.line
+from messages m left join transcripts t on t.id = m.transcript_id where m.id = ?
+"""
+_ON_BRANCH = """p.message_id in (
+  select m.id from messages m join sessions s on s.id = m.session_id
+  where m.branch = ? or (m.branch = '' and s.branch = ?))"""
+# A file is a property of the session: what is asked is why it was changed, and the answer rarely repeats its name.
+_TOUCHED_FILE = """p.session_id in (select session_id from messages where files like ? escape '\\')"""

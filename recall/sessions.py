@@ -1,0 +1,108 @@
+"""Reading sessions back from the archive: summaries, the latest ones, and the messages around a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from recall.archive import moment
+from recall.database import Row, Value
+from recall.errors import NotFoundError, UsageError
+from recall.rendering import safe_text
+from recall.types import SessionSummary, ShownMessage, Source
+
+WINDOW_MAX = 200
+"""Messages that `show` gives on either side at most."""
+
+
+def summaries(connection: apsw.Connection, session_ids: Iterable[int]) -> dict[int, SessionSummary]:
+    """Row id to summary."""
+    found = {}
+    for session_id in set(session_ids):
+        row = connection.execute(f"{_SUMMARY} where s.id = ?", (session_id,)).fetchone()
+        if row:
+            found[session_id] = _summary(row)
+    return found
+
+
+def latest(connection: apsw.Connection, where: str, values: Sequence[Value], limit: int) -> list[SessionSummary]:
+    """The sessions with a passage inside `where` (SQL over `passages p`), newest first."""
+    sql = f"""{_SUMMARY} where s.id in (select p.session_id from passages p where {where})
+    order by ifnull(s.updated_at, s.started_at) desc nulls last, s.id desc limit ?"""
+    return [_summary(row) for row in connection.execute(sql, (*values, limit))]
+
+
+def window(connection: apsw.Connection, ref: str, before: int, after: int) -> list[ShownMessage]:
+    """The message that `ref` names, with those before and after it in its session, in order.
+
+    Raises UsageError for a ref of another form, NotFoundError where there is no such message.
+    """
+    name, _, number_text = ref.rpartition(":")
+    if not name or not number_text.isdecimal():
+        raise UsageError(f'"{ref}" is no ref; expected <session id>:<message number>, as search prints it')
+    if min(before, after) < 0:
+        raise UsageError(f"before is {before} and after {after}; expected 0 or more")
+    session_id, number = _session_id(connection, name), int(number_text)
+    first, last = number - min(before, WINDOW_MAX), number + min(after, WINDOW_MAX)
+    rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall()
+    if not any(row[0] == number for row in rows):
+        raise NotFoundError(f'session "{name}" has no message {number}; see what it holds with: recall show {name}:1')
+    return [_shown(name, row) for row in rows]
+
+
+def _session_id(connection: apsw.Connection, name: str) -> int:
+    """Row id by name, or by a beginning of the name that only one session has."""
+    rows: list[Row] = connection.execute("select id, name from sessions where name = ?", (name,)).fetchall()
+    if not rows and len(name) >= 4:
+        pattern = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        rows = connection.execute(
+            "select id, name from sessions where name like ? escape '\\' limit 2", (pattern,)
+        ).fetchall()
+    if not rows:
+        raise NotFoundError(f'no session is named "{name}"; list those of this repository with: recall recent')
+    if len(rows) > 1:
+        raise NotFoundError(f'more than one session begins with "{name}"; give more of its id')
+    return int(rows[0][0])
+
+
+def _summary(row: Row) -> SessionSummary:
+    name, agent = str(row[0]), str(row[1])
+    return SessionSummary(
+        id=name, agent=agent, title=safe_text(str(row[2])), repository=str(row[3]), worktree=str(row[4]), branch=safe_text(str(row[5])),
+        started_at=moment(row[6]), updated_at=moment(row[7]), parent=str(row[8]), message_count=int(row[9] or 0),
+        preview=safe_text(str(row[10])), source=str(row[11] or ""), resume=_resume(agent, name, parent=str(row[8])),
+    )  # fmt: skip
+
+
+def _resume(agent: str, name: str, parent: str) -> str:
+    """How the agent reopens the session. One that another agent started is reopened through that one's session."""
+    command = {"codex": "codex resume", "claude": "claude --resume"}.get(agent)
+    return f"{command} {parent or name}" if command else ""
+
+
+def _shown(name: str, row: Row) -> ShownMessage:
+    role = str(row[1])
+    return ShownMessage(
+        ref=f"{name}:{row[0]}",
+        number=int(row[0] or 0),
+        role="user" if role == "user" else "assistant" if role == "assistant" else "tool",
+        tool=str(row[2]),
+        timestamp=moment(row[3]),
+        text=safe_text(str(row[4])),
+        source=Source(str(row[5] or ""), int(row[6] or 0)),
+        subagent=bool(row[7]),
+    )
+
+
+_SUMMARY = """
+select s.name, s.agent, s.title, r.path, w.path, s.branch, s.started_at, s.updated_at, s.parent,
+  (select count(*) from messages m where m.session_id = s.id and m.copied = 0), s.preview,
+  (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1)
+from sessions s join worktrees w on w.id = s.worktree_id join repositories r on r.id = w.repository_id
+"""
+_WINDOW = """
+select m.number, m.role, m.tool, m.said_at, m.text, t.path, m.line, m.subagent
+from messages m left join transcripts t on t.id = m.transcript_id
+where m.session_id = ? and m.number between ? and ? and m.copied = 0 order by m.number
+"""

@@ -1,0 +1,85 @@
+"""The lines of a transcript, plain or compressed, from a byte offset on."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from recall.errors import TranscriptError
+
+LINE_LIMIT = 64 * 1024 * 1024
+"""Longest line that is read, in bytes. A longer one is passed over: it holds files, not words."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line as it stands in the file, and where it ends."""
+
+    text: bytes
+    """Without its line ending; empty for a line over LINE_LIMIT."""
+    end: int
+    """Offset of the next line, in bytes of the decompressed stream."""
+    complete: bool
+    """False for a last line without a line ending: it may still be being written."""
+    too_long: bool = False
+
+
+def open_stream(path: Path) -> BinaryIO:
+    """The bytes of a transcript, decompressed where its name ends in .zst."""
+    file = path.open("rb")
+    if path.suffix != ".zst":
+        return file
+    reader = zstandard.ZstdDecompressor().stream_reader(file, closefd=True, read_across_frames=True)
+    return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader)))
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """The first `size` bytes of the decompressed stream, without a byte order mark.
+
+    Raises TranscriptError where the file is compressed and damaged.
+    """
+    try:
+        with open_stream(path) as stream:
+            return stream.read(size).removeprefix(BOM)
+    except zstandard.ZstdError as error:
+        raise TranscriptError(f"{path} is not a valid zstd file ({error}); decompress it, or take it away") from error
+
+
+def read_lines(path: Path, offset: int = 0) -> Iterator[RawLine]:
+    """The lines from `offset` on. Raises TranscriptError where a compressed file is damaged or cut short."""
+    try:
+        with open_stream(path) as stream:
+            _skip(stream, offset)
+            while raw := stream.readline(LINE_LIMIT):
+                offset += len(raw)
+                complete = raw.endswith(b"\n")
+                if not complete and len(raw) == LINE_LIMIT:
+                    while rest := stream.readline(LINE_LIMIT):
+                        offset += len(rest)
+                        if rest.endswith(b"\n"):
+                            complete = True
+                            break
+                    yield RawLine(b"", offset, complete, too_long=True)
+                    continue
+                if offset == len(raw):
+                    raw = raw.removeprefix(BOM)
+                yield RawLine(raw.rstrip(b"\r\n"), offset, complete)
+    except zstandard.ZstdError as error:
+        raise TranscriptError(f"{path} is not a valid zstd file ({error}); decompress it, or take it away") from error
+
+
+def _skip(stream: BinaryIO, offset: int) -> None:
+    if not offset:
+        return
+    if isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
+        stream.seek(offset)
+        return
+    while offset > 0 and (skipped := stream.read(min(offset, 1 << 20))):
+        offset -= len(skipped)

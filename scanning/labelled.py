@@ -1,0 +1,249 @@
+"""Secrets known by the label in front of them: assignments, settings, JSON, flags, prose, Chinese labels."""
+
+from __future__ import annotations
+
+import re
+
+from scanning.rule import Rule
+from scanning.values import is_chinese_password, is_harmless, is_key, is_mixed, is_password
+
+_QUOTE = r"""\\{0,15}["'`]"""
+# The closing quote has as many backslashes as the opening one: \"…\" inside JSON, \\\"…\\\" inside JSON inside JSON.
+_QUOTED = rf"""(?P<quote>{_QUOTE})(?P<value_quoted>[^\r\n]{{1,2048}}?)(?<!\\)(?P=quote)"""
+_CURLY = r"""[“‘「『《](?P<value_curly>[^”’」』》\r\n]{1,256})[”’」』》]"""
+# A text cut inside a string has no closing quote.
+_UNCLOSED = rf"""{_QUOTE}(?P<value_unclosed>[^\s"'`]{{4,2048}})"""
+_BARE = r"""(?P<value_bare>[^\s"'`,;&|<>(){}\[\]“”‘’，。；、！？：）】」』》…=:][^\s"'`,;&|<>(){}\[\]“”‘’，。；、！？）】」』》…]{3,2047}+)(?![(\[{]|(?<=-)>)"""
+# A line of settings ends with its value, whatever characters that has.
+_LINE = r"""(?<=[A-Z]=)(?P<value_line>[^\s"'`$][^\s"'`]{3,255}+)(?=[ \t]{0,4}(?:\r?\n|\Z))"""
+_VALUE = rf"(?:{_LINE}|\s{{0,8}}(?:{_QUOTED}|{_CURLY}|{_UNCLOSED})|[ \t]{{0,8}}{_BARE})"
+
+_PASSWORD = (
+    r"(?:(?i:password|passwd|passphrase|passcode|passwort|pwd)"
+    # "PASS: TestLogin" is the outcome of a test.
+    r"|(?<![A-Za-z])pass|(?<=[a-z])Pass|(?<=_)PASS|(?<![A-Za-z])PASS(?==))"
+)
+_KEY = r"(?:token|credentials?|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|(?<=[a-z0-9_ -])key)"
+_SUFFIX = r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|dev|test|staging|live|value|old|new|main))?"
+# Between label and separator: the quote of a JSON key, Markdown's **bold**, a remark in brackets, a type annotation.
+_LABEL_END = rf"(?:{_QUOTE}|\*\*|__)?\]?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?"
+_ANNOTATION = r"(?:[ ]{0,2}:[ ]{0,2}[A-Za-z][\w.\[\]| ?]{0,40}?(?=[ ]{0,4}=))?"
+_DEFAULT = rf"""{_QUOTE},(?=[ ]?{_QUOTE})|[ ]?(?:\|\||\?\?)(?=[ ]?{_QUOTE})|:-"""
+_NAME_AND_VALUE = rf"""(?:{_QUOTE})?,?\s{{1,16}}(?:{_QUOTE})?value(?:{_QUOTE})?[ ]?:|{_QUOTE},{_QUOTE}value{_QUOTE}[ ]?:"""
+_SEPARATOR = (
+    rf"(?:{_LABEL_END}{_ANNOTATION}[ \t]{{0,8}}(?:=>|:=|=(?!=)|:(?![:=/-])|＝|：)(?:\*\*|__)?|>(?=[^<>\n]{{4,256}}</)"
+    rf"|{_NAME_AND_VALUE}|{_DEFAULT})"
+)
+_NAME = re.compile(r"[\w.-]{0,40}\Z")
+# Tokens of grammars, models and pages are no secrets, nor are public keys.
+_OTHER_NAME = re.compile(
+    r"(?:page|pad|eos|bos|unk|cls|sep|mask|next|sync|cursor|continuation|resume|cancel\w{0,8}|stop|special|public(?:[_-]?key)?"
+    r"|design|image|start|end)[_-]?\Z",
+    re.IGNORECASE,
+)
+# "key" says little by itself: these do, and so does a name in capitals when the value looks generated.
+_KEY_NAME = re.compile(
+    r"(?:api|app|access|private|auth|account|encrypt\w{0,4}|sign\w{0,4}|master|secret|license|service|subscription|deploy|webhook"
+    r"|hmac|admin|root)[_ -]?\Z",
+    re.IGNORECASE,
+)
+_OTHER_KEY_NAME = re.compile(r"(?:PUBLIC|CACHE|PRIMARY|FOREIGN|SORT|HOST|STORAGE|ID|PARTITION|INDEX)_\Z")
+_LOOKUP_CALL = re.compile(r"""(?:get|env)\w{0,12}[(\[]\s?[\\"'`]{0,8}[\w.-]{0,40}\Z""", re.IGNORECASE)
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - 64) : match.start()]
+
+
+def _name_before(match: re.Match[str]) -> str:
+    """The part of the name that stands before the label: `KITE_` for `KITE_TOKEN`."""
+    name = _NAME.search(_before(match))
+    return name.group() if name is not None else ""
+
+
+def _is_value_of_label(match: re.Match[str]) -> bool:
+    # ("password", "repository") is a list of names; getenv("PASSWORD", "…") has a value.
+    separator = match.group("separator")
+    return "," not in separator or "value" in separator or _LOOKUP_CALL.search(_before(match)) is not None
+
+
+def _is_setting(match: re.Match[str]) -> bool:
+    """Whether label and value are a line of settings, such as `export KITE_TOKEN=…`."""
+    return match.group("label").isupper() and match.group("separator") == "="
+
+
+def _is_literal(match: re.Match[str]) -> bool:
+    return match.group("value_bare") is None or _is_setting(match)
+
+
+def _is_phrase(match: re.Match[str], value: str) -> bool:
+    # In settings a phrase is a value; anywhere else it may be a message to the user.
+    return _is_setting(match) and " " in value and not is_harmless(value)
+
+
+def _accepts_password(match: re.Match[str], value: str) -> bool:
+    return _is_value_of_label(match) and (is_password(value, _is_literal(match)) or _is_phrase(match, value))
+
+
+def _accepts_key(match: re.Match[str], value: str) -> bool:
+    if not _is_value_of_label(match):
+        return False
+    name = _name_before(match)
+    if match.group("label").casefold().startswith("key") and not _KEY_NAME.search(_before(match)):
+        return match.group("label").isupper() and not _OTHER_KEY_NAME.search(name) and _is_generated(value)
+    if _OTHER_NAME.search(name):
+        return False
+    return is_key(value, _is_literal(match)) or _is_phrase(match, value)
+
+
+def _is_generated(value: str) -> bool:
+    return any(map(str.isupper, value)) and any(map(str.islower, value)) and is_key(value, True)
+
+
+def _accepts_prose(_: re.Match[str], value: str) -> bool:
+    has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return has_both and len(value) >= 6 and is_password(value, False) and (is_key(value, False) or len(value) < 8)
+
+
+def _accepts_flag(match: re.Match[str], value: str) -> bool:
+    is_flag = _name_before(match).startswith("--")
+    return is_flag and is_password(value, match.group("value_bare") is None) and not value.isalpha()
+
+
+_P = "Harbor9" + "kite"  # fake, and in pieces so that no scanner finds it here
+_LONG = "Harbor9" + "kite22xQ"
+
+PASSWORD = Rule(
+    name="password",
+    anchors=("pass", "pwd"),
+    pattern=re.compile(rf"(?P<label>{_PASSWORD}(?i:{_SUFFIX}))(?P<separator>{_SEPARATOR}){_VALUE}"),
+    accepts=_accepts_password,
+    matches=(
+        (f"password={_P}", _P),
+        (f"+DB_PASSWORD={_P}\n", _P),
+        (f'"password": "{_P}"', _P),
+        (f'\\"password\\": \\"{_P}\\"', _P),
+        (f"postgres://svc@db/app?password={_P}&sslmode=require", _P),
+        (f"password：{_P}-22", f"{_P}-22"),
+        (f"password: string = '{_P}'", _P),
+        (f'os.getenv("DB_PASSWORD", "{_P}")', _P),
+        (f"export DB_PASSWORD='{_P[:6]} 9 with kites'", f"{_P[:6]} 9 with kites"),
+        ("DB_PASSWORD=harbor" + "kite", "harbor" + "kite"),
+        (f'"password": "{_P}', _P),
+    ),
+    ignores=(
+        "password: str", "password: string", "password = input('x')", "getPassword()", "password=${DB_PASSWORD}",
+        "password = os.environ['PASSWORD']", 'password: "changeme"', "db_pass: ******", "password = self.password",
+        "password_hash = abc123def", "--- PASS: TestHarbor9 (0.01s)", 'password: "Password is required"', "pwd=/srv/kite9",
+        "const password = await promptPassword2()", "password == other9",
+    ),
+)  # fmt: skip
+
+KEY = Rule(
+    name="labelled_key",
+    anchors=("token", "secret", "key", "credential"),
+    pattern=re.compile(rf"(?P<label>(?i:{_KEY}{_SUFFIX}))(?P<separator>{_SEPARATOR}){_VALUE}"),
+    accepts=_accepts_key,
+    matches=(
+        (f'kite_token = "{_LONG}"', _LONG),
+        (f"+KITE_SECRET={_P}22", f"{_P}22"),
+        (f'"KITE_TOKEN={_P}22"', f"{_P}22"),
+        (f"/v1?token={_LONG}&page=2", _LONG),
+        (f"X-Api-Key: {_LONG}", _LONG),
+        (f"export KITE_API_KEY='{_P[:6].lower()} 9 with spaces'", f"{_P[:6].lower()} 9 with spaces"),
+        (f'{{"service":"kite","op":"Auth.login","auth_token":"{_LONG}"}}', _LONG),
+        (f"KITE_KEY={_LONG}", _LONG),
+        (f"API key: {_LONG}", _LONG),
+        (f"process.env.KITE_TOKEN || '{_LONG}'", _LONG),
+    ),
+    ignores=(
+        'kite_token = os.getenv("KITE_TOKEN")', "KITE_KEY=process.env.KITE_KEY", "KITE_TOKEN=${KITE_TOKEN}", "max_tokens=4096",
+        'api_key="<your-key>"', "token: tokens[i]", "token: string", "const oldToken = user.sessionToken;", "secret: my-secret-2",
+        "API_KEY=[REDACTED:github]", 'next_page_token: "CAESBx9kite"', "tokenizer: bpe2024x", "token = get_token_v2(x)",
+        'api_key = "sk-…abcd"', "token: Token2 | None", "secretName: kite9-tls-cert", 'token="sk-xxxxxxxxxxxx"',
+        "CACHE_KEY=v2-Linux-9f2c1e7ab0", "SORT_KEY=created_at", 'publicKeyToken="1fc8b3b9a1e18e3b"', "key: value2Harbor",
+    ),
+)  # fmt: skip
+
+PROSE = Rule(
+    name="password_in_prose",
+    anchors=("pass", "token", "key", "secret"),
+    pattern=re.compile(
+        rf"(?i:(?:password|passphrase|passcode|token|(?<=api )key|secret(?: key)?)"
+        rf"(?:[ ](?:for|of)(?:[ ][\w.@-]{{1,24}}){{1,4}}?)?[ ](?:is|was|to|now)[ ](?:now |set to )?:?)"
+        rf"(?:{_QUOTED}|{_CURLY}|{_BARE})"
+    ),
+    accepts=_accepts_prose,
+    matches=(
+        (f"the admin password is {_P[:7]}-kite, keep it out of code", f"{_P[:7]}-kite"),
+        (f'Password for root on kite is "{_P}"', _P),
+        (f"I set the password to `{_LONG}`.", _LONG),
+        (f"The API key is {_LONG}.", _LONG),
+    ),
+    ignores=(
+        "the password is wrong", "token is base64 encoded", "the secret is sha256 hashed", "the token is 4096 long",
+        "the password is required", "the token is tokens[0]", "token is `access_token_2`",
+    ),
+)  # fmt: skip
+
+FLAG = Rule(
+    name="flag",
+    anchors=("pass", "token", "key", "secret"),
+    pattern=re.compile(
+        rf"(?<=-)(?i:pass(?:word|wd|phrase)?|token|secret(?:-key)?|(?<=api-)key|(?<=access-)key|(?<=auth-)key)[ \t]{{1,4}}"
+        rf"(?:{_QUOTED}|(?!-){_BARE})"
+    ),
+    accepts=_accepts_flag,
+    matches=((f"psql --password {_P}", _P), (f'kite --api-key "{_LONG}" --fast', _LONG)),
+    ignores=("--password string", "--token $KITE_TOKEN", "--password <password>", "--password --user kite", "--token YOUR_TOKEN"),
+)  # fmt: skip
+
+# Without a separator only the shape of the value speaks for it.
+SPACED = Rule(
+    name="password_after_label",
+    anchors=("pass", "token", "key", "secret", "identified by"),
+    pattern=re.compile(
+        rf"(?:(?i:password|passwd|passphrase|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
+        rf"(?:[ \t]{{1,4}}|[ ]{{0,16}}\|[ ]{{0,16}}|\((?={_QUOTE}))(?:{_QUOTED}|{_BARE})"
+    ),
+    accepts=lambda _, value: is_mixed(value),
+    matches=(
+        (f"machine kite.example.org login kite password {_P}", _P),
+        (f"CREATE USER kite WITH PASSWORD '{_P}';", _P),
+        (f"ENV KITE_PASSWORD {_P}", _P),
+        (f"| password | {_P} |", _P),
+        (f'client.setPassword("{_P}")', _P),
+    ),
+    ignores=(
+        "the password reset page", "token Authorization2", "echo $password | docker login", "the token JWT2024 format",
+        "password SHA256-hashed", "the secret AWS S3 bucket", "password LoginForm2", "getToken('accessTokenV2')",
+    ),
+)  # fmt: skip
+
+_HAN_LABEL = r"(?:密码|密碼|口令|密钥|密鑰|金钥|金鑰|令牌|私钥|パスワード|비밀번호)"
+_HAN_END = r"[^\s\"'`,;，。；、！？：:（）()【】「」『』《》“”‘’<>{}\[\]|]"
+CHINESE = Rule(
+    name="password_zh",
+    anchors=("密", "口令", "令牌", "金钥", "金鑰", "私钥", "パスワード", "비밀번호"),
+    pattern=re.compile(
+        rf"{_HAN_LABEL}(?:{_QUOTE}|[”’」】]|\*\*)?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?[ \t\u3000]{{0,4}}(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{{0,4}}"
+        rf"(?:{_QUOTED}|{_CURLY}"
+        # An ASCII value glued to the next Chinese word ends there; a value that starts in Chinese goes on to the punctuation.
+        rf"|(?P<value_bare>[!-~](?:(?!{_QUOTE})[!-+\--:<-~]){{5,255}})"
+        rf"|(?P<value_han>{_HAN_END}{{2,64}}))"
+    ),
+    accepts=lambda match, value: is_chinese_password(value) and (match.group("separator") != "" or is_mixed(value)),
+    matches=(
+        (f"口令：{_P}", _P),
+        (f"数据库密码＝{_P}-22", f"{_P}-22"),
+        ("密码：风筝港口" + "2026", "风筝港口" + "2026"),
+        (f"密码是{_P}别外传", _P),
+        (f"密码：“{_P}”", _P),
+        (f'"密码": "{_P}"', _P),
+        (f"root密码 {_P}", _P),
+        (f"密码（初始）：{_P}", _P),
+    ),
+    ignores=("密码学课程", "密码：请问管理员", "口令：见下文", "密码：至少8位字符", "密码是错误的", "密码：******", "令牌：${TOKEN}", "密码SHA256加密", "密码 login.html"),
+)  # fmt: skip
+
+LABELLED = (PASSWORD, KEY, PROSE, SPACED, FLAG, CHINESE)

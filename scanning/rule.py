@@ -1,0 +1,77 @@
+"""A rule of our own: where to look, what to take, and the examples that hold it to its word."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One shape of secret.
+
+    `anchors` are searched with `str.find`, many times faster than any pattern, and `pattern` is tried only where one of
+    them stands. Every repeat in a pattern is bounded, so the time is linear in the length of the text.
+    """
+
+    name: str
+    anchors: tuple[str, ...]
+    """Lower-case substrings; the pattern is matched from the first character of each occurrence."""
+    pattern: re.Pattern[str]
+    """Its groups named `value…` are the candidates for the secret; exactly one of them takes part in a match."""
+    accepts: Callable[[re.Match[str], str], bool]
+    """Whether the value in this match is a secret. Finding and forgiving are kept apart: this one forgives."""
+    matches: tuple[tuple[str, str], ...]
+    """Examples: a text, and the value that must be found in it."""
+    ignores: tuple[str, ...]
+    """Look-alikes in which nothing must be found."""
+
+    def match(self, text: str, position: int) -> tuple[int, int] | None:
+        """The span of the secret whose anchor stands at `position`, or None."""
+        match = self.pattern.match(text, position)
+        span = _value_span(match) if match is not None else None
+        if match is None or span is None or not self.accepts(match, text[slice(*span)]):
+            return None
+        return span
+
+
+class RuleSet:
+    """Rules by anchor: each anchor is searched once, for all the rules that share it."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        by_anchor: defaultdict[str, list[Rule]] = defaultdict(list)
+        for rule in rules:
+            for anchor in rule.anchors:
+                by_anchor[anchor].append(rule)
+        self._by_anchor = tuple((anchor, tuple(group)) for anchor, group in by_anchor.items())
+
+    def find(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Rule name, start and end of every secret in `text`, in no order; spans may overlap."""
+        folded = fold(text)
+        for anchor, rules in self._by_anchor:
+            position = folded.find(anchor)
+            while position >= 0:
+                resume = position + len(anchor)
+                for rule in rules:
+                    if span := rule.match(text, position):
+                        yield rule.name, *span
+                        resume = max(resume, span[1])
+                position = folded.find(anchor, resume)
+
+
+def fold(text: str) -> str:
+    """`text` in lower case, with every offset kept: U+0130 is the one character whose lower case is longer."""
+    return text.replace("\u0130", "i").lower()
+
+
+def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
+    for name in match.re.groupindex:
+        if name.startswith("value") and match.start(name) >= 0:
+            start, end = match.span(name)
+            if name == "value_bare":
+                # A full stop ends the sentence; a backslash belongs to the escaped quote or line break behind it.
+                end = start + len(match.group(name).rstrip("\\.:"))
+            return (start, end) if end > start else None
+    return None
