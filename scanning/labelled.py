@@ -203,7 +203,7 @@ SPACED = Rule(
     name="password_after_label",
     anchors=("pass", "token", "key", "secret", "identified by"),
     pattern=re.compile(
-        rf"(?:(?i:password|passwd|passphrase|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
+        rf"(?i:password|passwd|passphrase|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
         rf"(?:[ \t]{{1,4}}|[ ]{{0,16}}\|[ ]{{0,16}}|\((?={_QUOTE}))(?:{_QUOTED}|{_BARE})"
     ),
     accepts=lambda _, value: is_mixed(value),

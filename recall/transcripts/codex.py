@@ -35,6 +35,7 @@ from recall.transcripts.codex_text import (
     user_shell_command,
 )
 from recall.transcripts.codex_tools import (
+    PATCH_BEGIN,
     SCRIPT_TOOL,
     call_text,
     change_text,
@@ -52,7 +53,7 @@ from recall.types import Message, Role
 
 BOM = b"\xef\xbb\xbf"
 IMPORT_MARK = "<EXTERNAL SESSION IMPORTED>"
-CALL_LIMIT = 512
+CALL_LIMIT = 256
 """Calls whose tool is remembered, for their output and their event."""
 
 _LINES = frozenset(
@@ -79,6 +80,8 @@ class CodexReader(JsonLinesReader):
         self._echoes = Echoes(state.get("echoes", {}))
         # Tool of each call, oldest first; None for a call to recall.
         self._calls: dict[str, str | None] = dict(state.get("calls", ()))
+        # Patches that scripts spell out and whose event is to come.
+        self._patches: int = state.get("patches", 0)
         # Tools of imported calls whose result is to come, oldest first; None for a call to recall.
         self._imported_calls: list[str | None] = list(state.get("imported_calls", ()))
         self._line = 0
@@ -90,6 +93,7 @@ class CodexReader(JsonLinesReader):
             **self._origin.state(),
             "echoes": self._echoes.state(),
             "calls": list(self._calls.items()),
+            "patches": self._patches,
             "imported_calls": self._imported_calls,
         }
 
@@ -249,10 +253,11 @@ class CodexReader(JsonLinesReader):
         if own:
             return
         if tool == SCRIPT_TOOL:
+            # The event of each command and patch follows, under an id of its own.
             commands, are_all = script_commands(text)
             for command in commands:
-                # The event of each follows, under an id of its own.
                 self._is_echo("item", "command", command)
+            self._patches += text.count(PATCH_BEGIN)
             text = "\n".join(commands) if are_all else text
         yield from self._tool(tool, text, files)
 
@@ -280,6 +285,9 @@ class CodexReader(JsonLinesReader):
 
     def _changes(self, call: str, changes: Any) -> Iterator[Message]:
         text, files = change_text(changes)
+        if self._patches and call not in self._calls:
+            self._patches -= 1
+            return
         yield from self._reported_call(call, "apply_patch", text, files)
 
     def _mcp_call(self, call: str, invocation: dict[str, Any]) -> Iterator[Message]:

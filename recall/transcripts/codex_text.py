@@ -30,7 +30,7 @@ _AGENTS_FILE_END = "</INSTRUCTIONS>"
 _IDE_HEADER = re.compile(r"# Context from my IDE setup:", re.IGNORECASE)
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
 _STDIN = re.compile(r"(?:\A|\n)<stdin>\n.*</stdin>\s*\Z", re.DOTALL)
-_IMAGES = re.compile(r"(?:(?:\A|\n)\s*(?:<image\b[^>\n]*>(?:\s*</image>)?|</image>))+\s*\Z")
+_IMAGE_TAGS = re.compile(r"(?:<image\b[^>]*>|</image>)+")
 _IMAGE_OMITTED = "image content omitted because"
 _SHELL_COMMAND = re.compile(
     r"\s*<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*(?:<result>\n?(.*?)\n?</result>)?", re.DOTALL
@@ -121,8 +121,18 @@ def _typed(text: str, from_claude: bool) -> str:
         text = text[request.end() :]
     elif _IDE_HEADER.match(text):
         return ""
-    text = _IMAGES.sub("", _STDIN.sub("", text)).strip()
+    text = _without_image_tags(_STDIN.sub("", text))
     return "" if text.startswith(_IMAGE_OMITTED) and "\n" not in text else text
+
+
+def _without_image_tags(text: str) -> str:
+    """`text` without the lines at its end that only mark where an image was."""
+    while True:
+        text = text.strip()
+        before, _, last = text.rpartition("\n")
+        if not _IMAGE_TAGS.fullmatch(last.strip()):
+            return text
+        text = before
 
 
 def _without_injected_front(text: str, tags: str) -> str:

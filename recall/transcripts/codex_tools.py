@@ -18,10 +18,14 @@ SHELL_TOOLS = frozenset(
 SCRIPT_TOOL = "exec"
 """Runs JavaScript that calls the other tools."""
 
+PATCH_BEGIN = "*** Begin Patch"
+
 _PATCHED_FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 _HEADER = re.compile(
-    r"\A(?:(?:Chunk ID|Wall time|Exit code|Duration|Original token count|Total output lines|Script \w+|"
-    r"Process (?:exited with code|running with session ID))[^\n]*\n)+Output:(?:\n|\Z)"
+    r"\A(?:Command: .*?\n(?=Chunk ID: ))?"
+    r"(?:(?:Chunk ID|Wall time|Exit code|Duration|Original token count|Total output lines|Script \w+|"
+    r"Process (?:exited with code|running with session ID))[^\n]*\n)+Output:(?:\n|\Z)",
+    re.DOTALL,
 )
 _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _WRAPPER_KEYS = frozenset(
@@ -53,8 +57,8 @@ def call_text(tool: str, arguments: Any) -> tuple[str, tuple[str, ...], bool]:
     command = command_of(arguments)
     if tool in SHELL_TOOLS:
         text = command or text
-    elif tool == "apply_patch" and "*** Begin Patch" in text:
-        text = text[text.index("*** Begin Patch") :]
+    elif tool == "apply_patch" and PATCH_BEGIN in text:
+        text = text[text.index(PATCH_BEGIN) :]
     own = is_own_tool(tool) or is_own_command(command)
     if tool == SCRIPT_TOOL and isinstance(arguments, str):
         own = own or any(map(is_own_tool, _SCRIPT_CALL.findall(text)))
@@ -160,7 +164,7 @@ def _joined(content: list[Any]) -> str:
 
 
 def _patched_files(text: str) -> tuple[str, ...]:
-    if "*** Begin Patch" not in text:
+    if PATCH_BEGIN not in text:
         return ()
     return tuple(dict.fromkeys(_PATCHED_FILE.findall(text)))
 

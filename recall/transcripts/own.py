@@ -15,10 +15,15 @@ _SUBCOMMANDS = (
     "search|recent|show|ingest|embed|status|forget|scan|redact|capture|inbox|promote|reject|undo|log|nudge|skills|"
     "hook|reflect|install|uninstall|mcp|doctor|config|model|relink|migrate-worktrees"
 )
+# Only a command line that begins with ours is ours: behind another command the output is that one's too, and what we
+# print into it is recognised by its frame. Every repeat is bounded or stands before a fixed character, because command
+# lines of megabytes exist.
 _COMMAND = re.compile(
-    r"(?:^|[;&|(\n]|&&|\bdo\b|\bthen\b)\s*(?:[A-Za-z_]\w*=\S*\s+)*(?:\S*[/\\])?"
-    r"(?:recall(?:\.exe)?|(?:uvx|uv run|pipx run)\s+(?:--\S+\s+)*(?:repo-)?recall|python[\d.]*\s+-m\s+recall)"
-    rf"\s+(?:-\S+\s+)*(?:{_SUBCOMMANDS})\b"
+    r"\s{0,20}(?:cd\s+[^;&|\n]{1,400}(?:&&|;)\s{0,20})?"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,400}\s{1,20}){0,8}"
+    r"(?:[^\s;&|]{0,400}[/\\])?"
+    r"(?:(?:repo-)?recall(?:\.exe)?|(?:uvx|uv\s+run|pipx\s+run)\s+(?:repo-)?recall|python[\d.]*\s+-m\s+recall)"
+    rf"\s+(?:-\S{{0,80}}\s+){{0,8}}(?:{_SUBCOMMANDS})\b"
 )
 _BLOCK = re.compile(re.escape(FRAME_OPEN) + r".*?(?:" + re.escape(FRAME_CLOSE) + r"|\Z)", re.DOTALL)
 _TOOL = re.compile(r"(?:^|__|\.)(?:recall_(?:search|show|recent)|memory_(?:list|propose))$")
@@ -26,8 +31,8 @@ _JSON_HEAD = re.compile(r'^\s*\{\s*"query":.{0,4000}?"scope":\s*\{\s*"kind":', r
 
 
 def is_own_command(command: str) -> bool:
-    """Whether a shell command line runs `recall` (not merely names it)."""
-    return "recall" in command and _COMMAND.search(command) is not None
+    """Whether a shell command line begins by running `recall` (after a change of directory, at most)."""
+    return _COMMAND.match(command) is not None
 
 
 def is_own_tool(name: str) -> bool:
