@@ -1,11 +1,11 @@
 """repo-recall: embedded, offline, semantic recall over coding-agent sessions.
 
-    import recall
+import recall
 
-    with recall.open() as index:
-        index.ingest()
-        for hit in index.search("how did we fix the flaky login test?"):
-            print(hit.ref, hit.session.title, hit.snippet.text)
+with recall.open() as index:
+    index.ingest()
+    for hit in index.search("how did we fix the flaky login test?"):
+        print(hit.ref, hit.session.title, hit.snippet.text)
 """
 
 from recall.embedding import Embedder

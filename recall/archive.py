@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 
 import apsw
 
+from recall.database import Row
 from recall.places import Place
 from recall.types import Message, Session
 
@@ -53,13 +55,37 @@ def put_place(connection: apsw.Connection, place: Place) -> tuple[int, int]:
     """(repository id, worktree id) of a place; both 0 for an unknown one."""
     if not place.worktree:
         return 0, 0
-    row = connection.execute(_WORKTREE, (place.worktree,)).fetchone()
+    row: Row | None = connection.execute(_WORKTREE, (place.repository, place.worktree)).fetchone()
+    if row is None and place.kind == "folder" and not Path(place.worktree_path).exists():
+        row = removed_worktree(connection, place)
     if row is None:
         connection.execute(_ADD_REPOSITORY, (place.repository, place.repository_path))
         connection.execute(_ADD_WORKTREE, (place.worktree, place.worktree_path, place.repository))
-        row = connection.execute(_WORKTREE, (place.worktree,)).fetchone()
+        row = connection.execute(_WORKTREE, (place.repository, place.worktree)).fetchone()
         assert row is not None
     return int(row[0]), int(row[1])
+
+
+def removed_worktree(connection: apsw.Connection, place: Place) -> tuple[int, int] | None:
+    """(repository id, worktree id) of a git worktree that was known when a directory that is gone was still there.
+
+    None where no known worktree holds that directory.
+    """
+    found: Row | None = connection.execute(_HOLDING_WORKTREE, (place.worktree,)).fetchone()
+    return (found[0], found[1]) if found else None
+
+
+def known_places(connection: apsw.Connection, place: Place, whole_repository: bool) -> list[tuple[int, int]]:
+    """(repository id, worktree id) of all that a scope covers: one worktree, or all of its repository.
+
+    A repository that `git init` made of a plain folder has that folder's sessions too; a directory that is gone
+    belongs to the worktree that held it.
+    """
+    rows: list[Row] = connection.execute(_KNOWN_PLACES, (place.repository, place.worktree)).fetchall()
+    if not rows and place.kind == "folder" and not Path(place.worktree_path).exists():
+        removed = removed_worktree(connection, place)
+        return [removed] if removed else []
+    return [(int(row[0]), int(row[1])) for row in rows if whole_repository or row[2] == place.worktree]
 
 
 def put_session(connection: apsw.Connection, session: Session, worktree_id: int) -> int:
@@ -122,6 +148,22 @@ def refresh_session(connection: apsw.Connection, session_id: int) -> None:
     )
 
 
+def has_other_title(connection: apsw.Connection, name: str, title: str) -> bool:
+    """Whether that session is here under another title."""
+    return bool(connection.execute("select 1 from sessions where name = ? and title <> ?", (name, title)).fetchone())
+
+
+def put_title(connection: apsw.Connection, name: str, title: str) -> None:
+    """Name a session."""
+    connection.execute("update sessions set title = ? where name = ?", (title, name))
+
+
+def name_of(connection: apsw.Connection, session_id: int | None) -> str:
+    """The agent's id of a session; empty where there is none."""
+    row = connection.execute("select name from sessions where id = ?", (session_id,)).fetchone()
+    return str(row[0]) if row else ""
+
+
 def digest_of(message: Message) -> int:
     """A number that equal messages share, whatever their white space: 64 bits of BLAKE2b, signed as SQLite stores."""
     text = f"{message.role}\0{' '.join(message.text.split())}"
@@ -154,7 +196,17 @@ def moment(ms: object) -> datetime | None:
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone()
 
 
-_WORKTREE = "select repository_id, id from worktrees where key = ?"
+_WORKTREE = """
+select r.id, w.id from worktrees w join repositories r on r.id = w.repository_id where r.key = ? and w.key = ?
+"""
+_KNOWN_PLACES = """
+select r.id, w.id, w.key from repositories r join worktrees w on w.repository_id = r.id where r.key in (?, ?)
+"""
+_HOLDING_WORKTREE = """
+select r.id, w.id, w.key from worktrees w join repositories r on r.id = w.repository_id
+where r.key <> w.key and w.id <> 0 and (w.key = ?1 or substr(?1, 1, length(w.key) + 1) in (w.key || '/', w.key || '\'))
+order by length(w.key) desc limit 1
+"""
 _ADD_REPOSITORY = "insert into repositories (key, path) values (?, ?) on conflict do nothing"
 _ADD_WORKTREE = """
 insert into worktrees (key, path, repository_id) select ?, ?, id from repositories where key = ?

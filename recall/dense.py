@@ -22,7 +22,8 @@ KNN_LIMIT = 4_096
 class Filter:
     """Where to search, as SQL over `passages p`, with its values."""
 
-    repository_id: int | None
+    repository_ids: tuple[int, ...]
+    """Empty: everywhere."""
     sql: str
     values: tuple[Value, ...]
 
@@ -59,9 +60,7 @@ def count_without_vector(connection: apsw.Connection, table: str | None) -> int:
     return int(row[0]) if row else 0
 
 
-def put_vectors(
-    connection: apsw.Connection, table: str, passages: Sequence[tuple[int, int]], vectors: Vectors
-) -> None:
+def put_vectors(connection: apsw.Connection, table: str, passages: Sequence[tuple[int, int]], vectors: Vectors) -> None:
     """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out."""
     for (passage_id, repository_id), vector in zip(passages, vectors, strict=True):
         if not connection.execute("select 1 from passages where id = ?", (passage_id,)).fetchone():
@@ -84,18 +83,17 @@ def search_dense(
     """(passage id, cosine) of the nearest passages inside the filter, best first, at most `depth` (4,096 at most)."""
     sql = f"select passage_id, distance from {table} where embedding match ? and k = ?"
     values: list[Value] = [vector.astype(np.float32).tobytes(), min(depth, KNN_LIMIT)]
-    if where.repository_id is not None:
-        sql += " and repository_id = ?"
-        values.append(where.repository_id)
+    if where.repository_ids:
+        sql += f" and repository_id in ({', '.join('?' * len(where.repository_ids))})"
+        values.extend(where.repository_ids)
     sql += f" and passage_id in (select p.id from passages p where p.embeddable = 1 and {where.sql})"
     values.extend(where.values)
     rows = connection.execute(sql + " order by distance", tuple(values))
-    return [(int(row[0]), 1.0 - float(row[1])) for row in rows if row[1] is not None]
+    # Of several repositories, vec0 returns k each.
+    return [(int(row[0]), 1.0 - float(row[1])) for row in rows if row[1] is not None][:depth]
 
 
-def cosines(
-    connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]
-) -> dict[int, float]:
+def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
     """Cosine of each of these passages that has a vector."""
     found = {}
     for passage_id in passage_ids:

@@ -69,8 +69,8 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
     """The embedder that a caller means: None is the bundled model, a Path a local folder, a string the name of a
     fastembed model or of a local folder, anything else is an embedder itself.
 
-    cache: folder for models that are downloaded. Models are loaded when they are first used, not here. Raises ModelError for an unknown name or a folder without
-    a model.
+    cache: folder for models that are downloaded. Models are loaded when they are first used, not here.
+    Raises ModelError for an unknown name or a folder without a model.
     """
     if choice is None or choice == "minilm":
         from recall.minilm import MiniLM

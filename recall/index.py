@@ -15,11 +15,12 @@ from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Tokenizing, choose, unit
 from recall.errors import ModelError, UsageError
 from recall.home import home_directory, models_directory
-from recall.ingest import Progress, ingest_files
+from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
 from recall.scope import Scope
 from recall.search import Query, filter_of, search
 from recall.transcripts.discover import agent_folders, find_transcripts
+from recall.transcripts.titles import read_titles, title_lists
 from recall.types import AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
 
 EMBED_BATCH = 64
@@ -63,7 +64,10 @@ class Index:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
         intake = self._intake()
-        reports, left = ingest_files(self.database, intake, find_transcripts(roots), progress, budget_seconds)
+        transcripts = list(find_transcripts(roots))
+        reports, left = ingest_files(self.database, intake, transcripts, progress, budget_seconds)
+        for path in title_lists(transcripts):
+            put_titles(self.database, intake, read_titles(path))
         return IngestReport(tuple(reports), dict(intake.redactions), left)
 
     def add(self, session: Session) -> AddReport:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 import orjson
 
-from recall import ledger
+from recall import archive, ledger
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
@@ -50,6 +50,16 @@ def ingest_files(
     return reports, len(waiting) - len(reports)
 
 
+def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) -> None:
+    """Give sessions the names their owners gave them; writes nothing where they have them already."""
+    ready = [(name, intake.prepare_title(title)) for name, title in titles.items()]
+    changed = [pair for pair in ready if archive.has_other_title(database.connection, *pair)]
+    if changed:
+        with database.write() as connection:
+            for name, title in changed:
+                archive.put_title(connection, name, title)
+
+
 def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
     """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such."""
     try:
@@ -58,16 +68,21 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
         if known and (known.size, known.modified_ns) == (stat.st_size, stat.st_mtime_ns):
             return _report(path, "skipped" if known.problem else "unchanged", known)
         raw = _raw_head(path)
+        session_name = ""
         if known is None and (known := ledger.find_moved(database.connection, len(raw), _digest(raw))):
             with database.write() as connection:
                 ledger.move(connection, known, path)
+            session_name = archive.name_of(database.connection, known.session_id)
         entry = Entry(0, 0, len(raw), _digest(raw), 0, 0, "", {}, {}, "", known.session_id if known else None)
         try:
             reader_class = detect(path, read_head(path, DETECT_SIZE))
             entry = replace(entry, reader=reader_class.__name__)
             if known and _only_grew(known, entry, raw, stat.st_size, reader_class):
                 return _Reading(database, intake, path, reader_class, known, goes_on=True).run()
-            return _Reading(database, intake, path, reader_class, entry, goes_on=False).run()
+            reading = _Reading(database, intake, path, reader_class, entry, goes_on=False)
+            if session_name:  # where the file has no id of its own, the reader made one from the path, which changed
+                reading.reader.session = replace(reading.reader.session, id=session_name)
+            return reading.run()
         except TranscriptError as error:
             problem = str(error)
             entry = replace(entry, size=stat.st_size, modified_ns=stat.st_mtime_ns, problem=problem)

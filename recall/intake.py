@@ -31,11 +31,15 @@ class Intake:
         """The session's own fields without secrets; its messages stay as they are."""
         return replace(
             session,
-            title=archive.shortened(" ".join(self._safe(session.title).split()), archive.TITLE_LIMIT),
+            title=self.prepare_title(session.title),
             cwd=self._safe(session.cwd),
             branch=self._safe(session.branch),
             remote=self._safe(session.remote),
         )
+
+    def prepare_title(self, title: str) -> str:
+        """One line without secrets, redacted first and shortened afterwards."""
+        return archive.shortened(" ".join(self._safe(title).split()), archive.TITLE_LIMIT)
 
     def prepare(self, message: Message) -> Message | None:
         """The message as it may be stored; None where nothing is left of it. Redacted first, shortened afterwards."""
@@ -73,7 +77,7 @@ class Intake:
         stored = archive.put_messages(connection, session_id, placed, occurrences, transcript_id)
         for message in stored:
             parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
-            lexical.put_terms(connection, parts, message.repository_id, message.worktree_id)
+            lexical.put_terms(connection, parts, message.repository_id)
         return session_id, stored
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:

@@ -75,7 +75,9 @@ def adopt_messages(connection: apsw.Connection, session_id: int, transcript_id: 
 
 def problems(connection: apsw.Connection) -> list[str]:
     """Why transcripts were not taken in, one sentence each."""
-    return [str(row[0]) for row in connection.execute("select problem from transcripts where problem <> '' order by id")]
+    return [
+        str(row[0]) for row in connection.execute("select problem from transcripts where problem <> '' order by id")
+    ]
 
 
 def stored_path(path: Path) -> str:

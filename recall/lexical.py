@@ -19,11 +19,9 @@ SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
 
 
-def put_terms(
-    connection: apsw.Connection, passages: Sequence[tuple[int, str]], repository_id: int, worktree_id: int
-) -> None:
+def put_terms(connection: apsw.Connection, passages: Sequence[tuple[int, str]], repository_id: int) -> None:
     """Index passages given as (passage id, text)."""
-    scope = f"r{repository_id} w{worktree_id}"
+    scope = f"r{repository_id}"
     connection.executemany(
         "insert into lexical (rowid, scope, terms) values (?, ?, ?)",
         ((passage_id, scope, " ".join(analysis.terms(text))) for passage_id, text in passages),
@@ -36,17 +34,15 @@ def remove_terms(connection: apsw.Connection, passage_ids: Sequence[int]) -> Non
 
 
 def search_lexical(
-    connection: apsw.Connection, terms: Sequence[str], where: Filter, depth: int, worktree_id: int | None = None
+    connection: apsw.Connection, terms: Sequence[str], where: Filter, depth: int
 ) -> list[tuple[int, float]]:
     """(passage id, BM25) of passages that hold any of the terms, inside the filter, best first, at most `depth`."""
     if not terms:
         return []
     any_term = " OR ".join(f'"{term.replace(chr(34), "")}"' for term in terms)
     match = f"terms : ({any_term})"
-    if worktree_id is not None:
-        match = f"scope : w{worktree_id} AND {match}"
-    elif where.repository_id is not None:
-        match = f"scope : r{where.repository_id} AND {match}"
+    if where.repository_ids:
+        match = f"scope : ({' OR '.join(f'r{id}' for id in where.repository_ids)}) AND {match}"
     values: tuple[Value, ...] = (match, *where.values, SESSION_SHARE, depth)
     rows = connection.execute(_SEARCH.format(where=where.sql), values)
     return [(int(row[0]), float(row[1])) for row in rows]
@@ -58,9 +54,7 @@ def term_weights(connection: apsw.Connection, terms: Sequence[str]) -> dict[str,
     total = int(row[0]) if row else 0
     weights = {}
     for term in terms:
-        found = connection.execute(
-            "select doc from lexical_terms where term = ? and col = 'terms'", (term,)
-        ).fetchone()
+        found = connection.execute("select doc from lexical_terms where term = ? and col = 'terms'", (term,)).fetchone()
         n = min(int(found[0]), total) if found else 0
         weights[term] = math.log(1 + (total - n + 0.5) / (n + 0.5))
     return weights

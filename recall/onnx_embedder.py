@@ -124,7 +124,7 @@ class FastembedModel:
         except Exception as error:  # fastembed passes on what onnxruntime, the hub and the file system raise
             raise ModelError(
                 f'the model "{self._model_name}" is not on this machine or cannot be loaded '
-                f'({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed'
+                f"({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed"
             ) from error
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from recall import analysis, dense, lexical, sessions
+from recall import analysis, archive, dense, lexical, sessions
 from recall.archive import milliseconds, moment
 from recall.database import Database, Value
 from recall.dense import Filter
@@ -62,6 +62,8 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     mode: Mode = query.mode
     degraded: str | None = None
     where = filter_of(connection, query.scope)
+    if query.scope.place.superproject:
+        notes.append(f"this is a submodule of {query.scope.place.superproject}, a repository of its own")
     weights: dict[str, float] = {}
     ranking: list[Ranked] = []
     cosines: dict[int, float] = {}
@@ -78,8 +80,7 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
         weights = _weights(connection, text)
         matching: dict[int, float] = {}
         if query.mode != "dense":
-            worktree_id = _worktree_id(connection, query.scope) if query.scope.kind == "worktree" else None
-            matching = dict(lexical.search_lexical(connection, list(weights), where, DEPTH, worktree_id))
+            matching = dict(lexical.search_lexical(connection, list(weights), where, DEPTH))
             table = dense.table_of(connection, embedder)
             if nearest and table is not None and vector is not None:
                 cosines |= dense.cosines(connection, table, vector, [p for p in matching if p not in cosines])
@@ -101,21 +102,18 @@ def filter_of(connection: apsw.Connection, scope: Scope) -> Filter | None:
     """The scope as SQL over `passages p`; None where the archive knows nothing of that place."""
     parts: list[str] = []
     values: list[Value] = []
-    repository_id = None
+    repositories: tuple[int, ...] = ()
     if scope.kind != "everywhere":
-        place = stored_place(scope.place)
-        row = connection.execute("select id from repositories where key = ?", (place.repository,)).fetchone()
-        if row is None:
+        places = archive.known_places(connection, stored_place(scope.place), scope.kind == "repository")
+        if not places:
             return None
-        repository_id = int(row[0])
-        parts.append("p.repository_id = ?")
-        values.append(repository_id)
+        repositories = tuple(dict.fromkeys(repository for repository, _ in places))
+        parts.append(f"p.repository_id in ({', '.join('?' * len(repositories))})")
+        values.extend(repositories)
         if scope.kind == "worktree":
-            worktree_id = _worktree_id(connection, scope)
-            if worktree_id is None:
-                return None
-            parts.append("p.worktree_id = ?")
-            values.append(worktree_id)
+            worktrees = [worktree for _, worktree in places]
+            parts.append(f"p.worktree_id in ({', '.join('?' * len(worktrees))})")
+            values.extend(worktrees)
     if not scope.subagents:
         parts.append("p.subagent = 0")
     if scope.role is not None:
@@ -137,13 +135,7 @@ def filter_of(connection: apsw.Connection, scope: Scope) -> Filter | None:
     if scope.file is not None:
         parts.append(_TOUCHED_FILE)
         values.append(f"%{_escaped(scope.file)}%")
-    return Filter(repository_id, " and ".join(parts) or "1", tuple(values))
-
-
-def _worktree_id(connection: apsw.Connection, scope: Scope) -> int | None:
-    place = stored_place(scope.place)
-    row = connection.execute("select id from worktrees where key = ?", (place.worktree,)).fetchone()
-    return int(row[0]) if row else None
+    return Filter(repositories, " and ".join(parts) or "1", tuple(values))
 
 
 def _nearest(

@@ -69,10 +69,20 @@ def _session_id(connection: apsw.Connection, name: str) -> int:
 def _summary(row: Row) -> SessionSummary:
     name, agent = str(row[0]), str(row[1])
     return SessionSummary(
-        id=name, agent=agent, title=safe_text(str(row[2])), repository=str(row[3]), worktree=str(row[4]), branch=safe_text(str(row[5])),
-        started_at=moment(row[6]), updated_at=moment(row[7]), parent=str(row[8]), message_count=int(row[9] or 0),
-        preview=safe_text(str(row[10])), source=str(row[11] or ""), resume=_resume(agent, name, parent=str(row[8])),
-    )  # fmt: skip
+        id=name,
+        agent=agent,
+        title=safe_text(str(row[2])),
+        repository=str(row[3]),
+        worktree=str(row[4]),
+        branch=safe_text(str(row[5])),
+        started_at=moment(row[6]),
+        updated_at=moment(row[7]),
+        parent=str(row[8]),
+        message_count=int(row[9] or 0),
+        preview=safe_text(str(row[10])),
+        source=str(row[11] or ""),
+        resume=_resume(agent, name, parent=str(row[8])),
+    )
 
 
 def _resume(agent: str, name: str, parent: str) -> str:

@@ -32,9 +32,7 @@ def cut_snippet(text: str, weights: Mapping[str, float], limit: int = SNIPPET_LI
     if end < len(text):
         end = _word_end(text, start, end)
     before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
-    return Snippet(
-        f"{before}{text[start:end]}{after}", _merged(places, start, end, len(before) - start)
-    )
+    return Snippet(f"{before}{text[start:end]}{after}", _merged(places, start, end, len(before) - start))
 
 
 def _best_start(places: list[tuple[int, int, str]], weights: Mapping[str, float], limit: int) -> int:

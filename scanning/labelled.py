@@ -201,7 +201,7 @@ FLAG = Rule(
 # Without a separator only the shape of the value speaks for it.
 SPACED = Rule(
     name="password_after_label",
-    anchors=("pass", "token", "key", "secret", "identified by"),
+    anchors=("pass", "token", "key", "secret", "identified"),
     pattern=re.compile(
         rf"(?i:password|passwd|passphrase|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
         rf"(?:[ \t]{{1,4}}|[ ]{{0,16}}\|[ ]{{0,16}}|\((?={_QUOTE}))(?:{_QUOTED}|{_BARE})"
@@ -220,11 +220,11 @@ SPACED = Rule(
     ),
 )  # fmt: skip
 
-_HAN_LABEL = r"(?:密码|密碼|口令|密钥|密鑰|金钥|金鑰|令牌|私钥|パスワード|비밀번호)"
-_HAN_END = r"[^\s\"'`,;，。；、！？：:（）()【】「」『』《》“”‘’<>{}\[\]|]"
+_HAN_LABEL = r"(?:密码|密碼|口令|密钥|密鑰|金鑰|令牌|私钥|パスワード|비밀번호)"
+_HAN_END = r"[^\s\"'`,;，。；、！？：:（）()【】「」『』《》“”‘’<>{}\[\]|…]"
 CHINESE = Rule(
     name="password_zh",
-    anchors=("密", "口令", "令牌", "金钥", "金鑰", "私钥", "パスワード", "비밀번호"),
+    anchors=("密", "口令", "令牌", "金鑰", "私钥", "パスワード", "비밀번호"),
     pattern=re.compile(
         rf"{_HAN_LABEL}(?:{_QUOTE}|[”’」】]|\*\*)?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?[ \t\u3000]{{0,4}}(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{{0,4}}"
         rf"(?:{_QUOTED}|{_CURLY}"

@@ -19,6 +19,7 @@ _FIRST_LINE = re.compile(
 )
 _KEY_LINE = re.compile(rf"{_EDGE}{_BASE64}{{1,128}}{_EDGE}\r?\Z")
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/]{16}")
+_CONTENT = re.compile(r"[\w+/-]{12}")
 _MAX_TAIL_LINES = 200
 
 
@@ -47,6 +48,11 @@ def find_keys(text: str) -> Iterator[tuple[int, int]]:
         opened, done = None, armour.end()
     if opened is not None and _FIRST_LINE.match(text, opened.end()):
         yield opened.start(), len(text)
+
+
+def has_content(block: str) -> bool:
+    """Whether a block holds anything but its armour and a placeholder such as `...`."""
+    return _CONTENT.search(_ARMOUR.sub("", block)) is not None
 
 
 def _tail_start(text: str, lowest: int, end: int) -> int | None:

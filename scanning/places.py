@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from scanning.rule import Rule
-from scanning.values import is_harmless, is_header_credential, is_password
+from scanning.values import is_harmless, is_header_credential, is_mixed, is_password
 
 _P = "Harbor9" + "kite"
 _BASE64 = "aGFyYm9yOm" + "tpdGU5OTk="
@@ -29,12 +29,16 @@ URL_PASSWORD = Rule(
 
 AUTHORIZATION = Rule(
     name="authorization",
-    anchors=("authorization", "bearer "),
+    anchors=("authorization", "bearer"),
     pattern=re.compile(
-        r"""(?i:authorization\\{0,15}["'`]?[ \t]{0,4}(?:[:=：]|=>|,)[ \t]{0,4}\\{0,15}["'`]?(?:f["'])?(?:(?:basic|bearer|token|bot|digest)[ \t]{1,4})?"""
-        r"""|bearer[ \t]{1,4})(?P<value_header>[A-Za-z0-9+/=._~-]{8,4096})""",
+        r"""(?i:authorization\\{0,15}["'`]?[ \t]{0,4}(?:[:=：]|=>|,)[ \t]{0,4}\\{0,15}["'`]?(?:f["'])?"""
+        r"""(?P<scheme>(?:basic|bearer|token|bot|digest)[ \t]{1,4})?|(?P<bearer>bearer[ \t]{1,4}))"""
+        r"""(?P<value_header>[A-Za-z0-9+/=._~-]{8,4096}+)(?![(\[])"""
     ),
-    accepts=lambda _, value: is_header_credential(value),
+    # Without a scheme the word may be a variable: `authorization = base64.decodebytes(…)`.
+    accepts=lambda match, value: (
+        is_header_credential(value) and (bool(match["scheme"] or match["bearer"]) or is_mixed(value))
+    ),
     matches=(
         (f'curl -H "Authorization: Basic {_BASE64}"', _BASE64),
         (f'"Authorization": "Bearer {_P}22kites"', f"{_P}22kites"),
@@ -42,15 +46,15 @@ AUTHORIZATION = Rule(
     ),
     ignores=(
         "Authorization: Basic authentication", "Authorization: Bearer <token>", "Authorization: Bearer ${TOKEN}",
-        "the Bearer authentication scheme", "Authorization: Bearer YOUR_ACCESS_TOKEN", "bearer responsibilities",
+        "the Bearer authentication scheme", "authorization = base64.b64encode(origin)", "Authorization: Bearer YOUR_ACCESS_TOKEN", "bearer responsibilities",
     ),
 )  # fmt: skip
 
 TOOL_OPTION = Rule(
     name="tool_option",
-    anchors=("sshpass", "mysql", "mongo", "docker login", "redis-cli", "curl "),
+    anchors=("pass", "mysql", "mongo", "docker login", "redis-cli", "curl "),
     pattern=re.compile(
-        r"""(?i:sshpass[ ]{1,4}-p[ ]{0,4}|mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ ]-p"""
+        r"""(?i:(?<=ssh)pass[ ]{1,4}-p[ ]{0,4}|mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ ]-p"""
         r"""|mongo(?:sh|dump|restore)?\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}|docker login\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}"""
         r"""|redis-cli\b[^\n|;]{0,200}?[ ]-a[ ]{1,4}|curl[ ][^\n|;]{0,300}?[ ](?:-u|--user)[ ]{0,4}["']?[^\s:"']{1,64}:)"""
         r"""["']?(?P<value_option>[^\s"'`<>|;()]{4,256})"""
@@ -84,10 +88,10 @@ VENDOR_TOKEN = Rule(
 
 WEBHOOK = Rule(
     name="webhook",
-    anchors=("://hooks.slack.com/", "/api/webhooks/"),
+    anchors=("://",),
     pattern=re.compile(
         r"://hooks\.slack\.com/services/(?P<value_slack>T\w{6,12}/B\w{6,12}/\w{16,32})"
-        r"|/api/webhooks/\d{15,20}/(?P<value_discord>[\w-]{50,80})",
+        r"|://[\w.:-]{1,60}/api/webhooks/\d{15,20}/(?P<value_discord>[\w-]{50,80})",
         re.ASCII,
     ),
     accepts=lambda _, value: not is_harmless(value),
@@ -100,10 +104,10 @@ WEBHOOK = Rule(
 
 AZURE_KEY = Rule(
     name="azure_key",
-    anchors=("accountkey=", "sharedaccesskey=", "&sig=", "?sig="),
+    anchors=("key=", "sig="),
     pattern=re.compile(
-        r"(?i:(?:account|sharedaccess)key=)(?P<value_account>[A-Za-z0-9+/]{40,90}={0,2})"
-        r"|[?&]sig=(?P<value_signature>[A-Za-z0-9%+/]{40,80}=?)"
+        r"(?i:(?<=account)key=|(?<=sharedaccess)key=)(?P<value_account>[A-Za-z0-9+/]{40,90}={0,2})"
+        r"|(?<=[?&])sig=(?P<value_signature>[A-Za-z0-9%+/]{40,80}=?)"
     ),
     accepts=lambda _, value: any(map(str.isdigit, value)) and not is_harmless(value),
     matches=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from scanning.private import find_private
@@ -9,19 +10,55 @@ from scanning.secrets import find_secrets
 from scanning.types import Finding
 from scanning.unescape import Offsets, unescape
 
+_MAX_ROUNDS = 4
+_MARKER_WORDS = ("[REDACTED", "[PRIVATE", "[WITHHELD")
+_MARKER = re.compile(r"\[(?:REDACTED|PRIVATE|WITHHELD)(?::[\w -]{0,64})?\]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
+
 
 def scan(text: str) -> list[Finding]:
     """Findings in `text`, in order and without overlaps; offsets are code points of `text`.
 
     Raises ScanningError for a text that cannot be scanned; it must then be withheld, not passed on.
     """
-    readable = unescape(text)
+    readable = _without_distractions(unescape(text))
     findings = merge([*find_private(readable), *find_secrets(readable)])
-    if not findings or readable is text:
+    for _ in range(_MAX_ROUNDS if findings else 0):
+        # What stood between two values is the end of another once they are masked: a second redaction would change it.
+        readable = _mask(readable, findings)
+        if not (more := find_secrets(readable)):
+            break
+        findings = merge([*findings, *more])
+    if not findings or len(readable) == len(text):
         return findings
-    # Few texts hold a finding, so the way back is worked out only for those.
+    # Escapes make the text shorter. Few texts hold a finding, so the way back is worked out only for those.
     offsets = Offsets.of(text)
     return [replace(one, start=offsets.original(one.start), end=offsets.original(one.end)) for one in findings]
+
+
+def _without_distractions(text: str) -> str:
+    """`text` of the same length, without what would mislead the rules."""
+    if "\x1b" in text:
+        # The m of a terminal's colour code would be the letter in front of a coloured token.
+        text = _COLOUR.sub(lambda match: " " * len(match.group()), text)
+    if any(word in text for word in _MARKER_WORDS):
+        # "[REDACTED:github_token]: abc" would read as a token with its value.
+        text = _MARKER.sub(lambda match: _stars(len(match.group())), text)
+    return text
+
+
+def _mask(text: str, findings: list[Finding]) -> str:
+    """`text` of the same length with a mark of stars for each finding, as the rules would see it once it is redacted."""
+    parts: list[str] = []
+    done = 0
+    for finding in findings:
+        parts += (text[done : finding.start], _stars(finding.end - finding.start))
+        done = finding.end
+    return "".join((*parts, text[done:]))
+
+
+def _stars(length: int) -> str:
+    return f"[{'*' * (length - 2)}]"
 
 
 def merge(findings: list[Finding]) -> list[Finding]:

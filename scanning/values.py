@@ -15,7 +15,7 @@ _MARKER = re.compile(
 """Marks that this program and others leave where a secret was: `[REDACTED:x]`, `***`, `<SECRET_1>`, `sk-…abcd`."""
 
 _LOOKUP = re.compile(
-    r"^\$[A-Za-z_]|\$[{(]|\$[A-Z_]{3}|\{\{|<%|#\{|%\(|%[A-Za-z_]+%|%[sdrv]$|@[A-Za-z_]+@|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
+    r"^\$[A-Za-z_]|\$[{(]|\$[A-Z_]{3}|\{\{|<%|#\{|%\(|%[A-Za-z_]+%|%[srv]|%d$|@[A-Za-z_]+@|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
     r"|\b(?:os|process|import\.meta|self|this|config|settings|secrets|env|vars|inputs|args|options|opts)[.\[]"
     r"|\b(?:os\.environ|getenv|environ|ENV\[)|(?:->|::)[A-Za-z_]|^(?:env|file|vault|op|ssm|arn|keychain|urn|data):"
 )
@@ -25,7 +25,7 @@ _REGEX = re.compile(r"\\[sSwWdDbB]|\[\^|\.[*+]|\(\?|\[A-Za-z|\[a-z|\{\d+,\d*\}")
 _PATH_OR_URL = re.compile(r"[A-Za-z][\w+.-]{1,30}://|mailto:|[A-Za-z]:\\|~/|\.{1,2}/|@[\w-]+/[\w-]+$")
 _ABSOLUTE_PATH = re.compile(r"/[\w.@-]+(?:/[\w.@-]+)*/?$")
 _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}$|[\d.,:_+/%TZx -]+(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars|tokens)?$")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}$|[\d.,:_+/%TZx -]+(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars|tokens)?$")
 _VERSION = re.compile(r"[v^~>=<]{0,2}\d+(?:\.\d+){1,3}(?:[-+.][\w.-]+)?$")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
 _SLUG = re.compile(r"[a-z]+\d?(?:[-_:./][a-z]*\d{0,3})+$|[A-Z]+\d?(?:_[A-Z]*\d{0,3})+$")
@@ -35,11 +35,11 @@ _SEQUENCE = "01234567890123456789 98765432109876543210 abcdefghijklmnopqrstuvwxy
 
 _HARMLESS_WORDS = frozenset(
     """
-    a i v x above abc abcd abcdef access account actual add admin aes algorithm all alphanumeric and any api app are argon as at auth
+    a i v x above abc abcd abcdef access account actual add admin aes algorithm all alphanumeric and any api app are argon as at b bytes auth
     authentication authorization bad bar base basic baz bcrypt bearer be been bool boolean bot bytes callback cannot change
     changeme changed char character characters chars check client cli code com common config configured confirm content
-    correct count credential credentials csrf current custom data db debug default def demo deploy dev different digit disabled
-    doc docs does dont dummy ecdsa ed ef email empty enabled encoded encrypted enter env environment error es example exists
+    correct count credential credentials csrf current custom data db debug decode decoded decodebytes default def demo deploy dev different digit disabled
+    doc docs does dont dummy ecdsa ed ef email empty enabled encode encoded encrypted enter env environment error es example exists
     expected expired expires fail failed fake false field file filter float foo for forgot from fuga func function generic get
     github given goes gpt guest handler has hash hashed header here hello hex hidden hide hoge hs http https id if in incorrect
     info input insert int integer invalid is it jane john json jwt kdf key keychain keys keyword lambda length let list live
@@ -114,7 +114,7 @@ def is_key(value: str, literal: bool) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Whether `value` mixes what names do not: a capital and a digit inside a word, or digits and signs."""
-    if len(value) < 8 or " " in value or not is_key(value, True):
+    if not is_key(value, True):
         return False
     has_upper, has_lower = any(map(str.isupper, value)), any(map(str.islower, value))
     # Harbor9kite, not LoginForm2: in a name the digits come last.

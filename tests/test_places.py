@@ -12,7 +12,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from repositories import (
     bare_repository,
@@ -178,6 +178,23 @@ def test_a_core_worktree_that_needs_quotes_is_read(tmp_path: Path) -> None:
     name = "vendor; #lib" if os.name == "nt" else 'vendor; # "lib"'
     lib = submodule(app, repository(tmp_path / "source"), name)
     assert place_of(linked_worktree(lib, tmp_path / "fix")).repository_path == str(lib)
+
+
+def test_a_core_worktree_that_moved_to_the_configuration_of_the_worktree_is_read(tmp_path: Path) -> None:
+    lib = submodule(repository(tmp_path / "app"), repository(tmp_path / "source"), "lib")
+    git(lib, "sparse-checkout", "set", "src")
+    assert "worktree" in (tmp_path / "app/.git/modules/lib/config.worktree").read_text(encoding="utf-8")
+    assert place_of(linked_worktree(lib, tmp_path / "fix")).repository_path == str(lib)
+
+
+def test_a_worktree_that_names_its_repository_by_a_relative_path_belongs_to_it(tmp_path: Path) -> None:
+    app = repository(tmp_path / "app")
+    fix = linked_worktree(app, tmp_path / "app-fix")
+    before = place_of(fix)
+    (fix / ".git").write_text("gitdir: ../app/.git/worktrees/app-fix\n", encoding="utf-8")
+    backlink = app / ".git" / "worktrees" / "app-fix" / "gitdir"
+    backlink.write_text("../../../../app-fix/.git\n", encoding="utf-8")
+    assert place_of(fix) == place_of(backlink.parent) == before
 
 
 def test_a_clone_is_another_repository(tmp_path: Path) -> None:
@@ -427,12 +444,14 @@ def test_a_project_name_that_agents_write_as_dashes_keeps_its_key(tmp_path: Path
     assert len(keys) == len(names)
 
 
-def test_a_place_is_found_in_under_a_millisecond(work: Path) -> None:
+def test_a_place_costs_less_than_starting_git_would(work: Path) -> None:
     deep = work / "app-fix" / "packages" / "web"
-    start = time.perf_counter()
-    for _ in range(100):
+    durations = []
+    for _ in range(50):
+        start = time.perf_counter()
         place_of(deep)
-    assert (time.perf_counter() - start) / 100 < 0.005, "several times what a slow machine needs"
+        durations.append(time.perf_counter() - start)
+    assert min(durations) < 0.002  # measured: 0.0001; the least of many, for the machine may be busy
 
 
 @posix
@@ -521,6 +540,7 @@ def test_a_name_that_is_not_utf8_has_a_key_that_can_be_stored(tmp_path: Path) ->
     assert place.worktree_path.isprintable()
 
 
+@settings(deadline=None)
 @given(ANY_TEXT | ODD_PATH)
 @example("\\\\?\\")
 @example("\\\\?\\C:")
@@ -542,6 +562,7 @@ def test_every_spelling_of_a_windows_path_has_its_key(names: list[str], data: st
     assert path_key(prefix + spelled + end) == path_key(path)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT | ODD_PATH | (ANY_TEXT | ODD_PATH).map(lambda text: "/" + text))
 @example("/tmp/\ud800")
 @example("file:///%00%ff")

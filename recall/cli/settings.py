@@ -9,7 +9,6 @@ from pathlib import Path
 from recall.cli.streams import complain
 from recall.errors import UsageError
 
-
 DEFAULT_MODEL = "minilm"
 
 

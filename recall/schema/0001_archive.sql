@@ -10,8 +10,9 @@ create table repositories (
 create table worktrees (
   id integer primary key,
   repository_id integer not null references repositories,
-  key text not null unique,
-  path text not null
+  key text not null,                 -- may stand under two repositories: a folder, and what `git init` made of it
+  path text not null,
+  unique (key, repository_id)
 ) strict;
 
 -- Sessions whose transcript names no directory: found with scope "everywhere" only.

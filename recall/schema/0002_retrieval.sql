@@ -16,8 +16,8 @@ create table passages (
 create index passages_message on passages (message_id);
 create index passages_session on passages (session_id);
 
--- `scope` holds r<repository id> and w<worktree id>, so that the scope is part of the match and a busy repository
--- cannot starve a quiet one; `terms` holds what analysis.terms gives. Contentless: the text stands in messages.
+-- `scope` holds r<repository id>, so that the scope is part of the match and a busy repository cannot slow down or
+-- starve a quiet one; `terms` holds what analysis.terms gives. Contentless: the text stands in messages.
 create virtual table lexical using fts5(
   scope, terms, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
 );

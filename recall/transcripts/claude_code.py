@@ -28,9 +28,26 @@ from recall.transcripts.reader import JsonLinesReader
 from recall.types import Message, Role
 
 _QUIET_LINES = TITLES.keys() | {
-    "api-request", "api-request-blob", "api-request-shape", "atis-latch", "bridge-session", "cost-state",
-    "file-history-snapshot", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link", "progress",
-    "queue-operation", "relocated", "result", "started", "system", "tools-used", "worktree-state",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "bridge-session",
+    "cost-state",
+    "file-history-snapshot",
+    "frame-link",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "relocated",
+    "result",
+    "started",
+    "system",
+    "tools-used",
+    "worktree-state",
 }
 """Bookkeeping, and copies of what other lines say."""
 _QUIET_PARTS = ("thinking", "redacted_thinking", "fallback", "image", "document", "tool_reference")

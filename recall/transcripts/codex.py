@@ -56,9 +56,7 @@ IMPORT_MARK = "<EXTERNAL SESSION IMPORTED>"
 CALL_LIMIT = 256
 """Calls whose tool is remembered, for their output and their event."""
 
-_LINES = frozenset(
-    {"event_msg", "inter_agent_communication", "response_item", "session_meta", "turn_context"}
-)
+_LINES = frozenset({"event_msg", "inter_agent_communication", "response_item", "session_meta", "turn_context"})
 _CALLS = frozenset({"custom_tool_call", "function_call", "local_shell_call", "web_search_call"})
 _OUTPUTS = frozenset({"custom_tool_call_output", "function_call_output", "local_shell_call_output"})
 _RESPONSE_ITEMS = _CALLS | _OUTPUTS | QUIET_RESPONSE_ITEMS | {"agent_message", "message"}
@@ -231,10 +229,9 @@ class CodexReader(JsonLinesReader):
 
     def _imported(self, text: str) -> Iterator[Message]:
         """What Claude said; the import flattened its tool calls and their results into text."""
-        for tool, body in flattened_claude_text(text):
+        for tool, body in flattened_claude_text(text.removesuffix(IMPORT_MARK)):
             if tool is None:
-                if body != IMPORT_MARK:
-                    yield self._message("assistant", body)
+                yield self._message("assistant", body)
             elif tool:
                 body, files, own = claude_call(tool, body)
                 self._imported_calls.append(None if own else tool)
@@ -293,7 +290,9 @@ class CodexReader(JsonLinesReader):
     def _mcp_call(self, call: str, invocation: dict[str, Any]) -> Iterator[Message]:
         tool = f"mcp__{string(invocation, 'server')}__{string(invocation, 'tool')}"
         text, files, own = call_text(tool, invocation.get("arguments"))
-        yield from self._reported_call(call, tool, text, files, own=own)
+        # A script spells out the calls it makes.
+        if own or SCRIPT_TOOL not in self._calls.values():
+            yield from self._reported_call(call, tool, text, files, own=own)
 
     def _reported_call(
         self, call: str, tool: str, text: str, files: tuple[str, ...] = (), *, own: bool = False
@@ -301,13 +300,15 @@ class CodexReader(JsonLinesReader):
         """The call that an event reports, unless a response item or an earlier event has told of it."""
         if call in self._calls:
             return
+        if own:
+            # The script that asked recall prints the answer.
+            for script, name in reversed(self._calls.items()):
+                if name in (SCRIPT_TOOL, None):
+                    self._remember(script, None)
+                    break
         self._remember(call, None if own else tool)
         if not own:
             yield from self._tool(tool, text, files)
-            return
-        # The script that asked recall prints the answer.
-        scripts = (script for script, name in reversed(self._calls.items()) if name == SCRIPT_TOOL)
-        self._remember(next(scripts, ""), None)
 
     def _user_shell(self, stream: Stream, command: str, printed: str) -> Iterator[Message]:
         if is_own_command(command) or self._is_echo(stream, "tool", command):
@@ -331,10 +332,8 @@ class CodexReader(JsonLinesReader):
 
     def _message(self, role: Role, text: str, tool: str = "", files: tuple[str, ...] = ()) -> Message:
         cwd = self._origin.cwd if self._origin.cwd != self._origin.session.cwd else ""
-        is_subagent = self._origin.is_subagent
-        return Message(
-            role, text, self._time, self._line, tool=tool, files=files, cwd=cwd, subagent=is_subagent
-        )
+        subagent = self._origin.is_subagent
+        return Message(role, text, self._time, self._line, tool=tool, files=files, cwd=cwd, subagent=subagent)
 
     def _is_echo(self, stream: Stream, role: str, text: str) -> bool:
         return self._echoes.is_echo(stream, role, text, self._line, self._time)

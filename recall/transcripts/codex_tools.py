@@ -10,9 +10,7 @@ from recall.transcripts.own import is_own_command, is_own_tool
 from recall.transcripts.reader import loads_leniently
 from recall.transcripts.tools import command_of, describe_call, shell_text
 
-SHELL_TOOLS = frozenset(
-    {"shell", "shell_command", "exec_command", "local_shell", "container.exec", "unified_exec"}
-)
+SHELL_TOOLS = frozenset({"shell", "shell_command", "exec_command", "local_shell", "container.exec", "unified_exec"})
 """Names that the shell had in one version or another."""
 
 SCRIPT_TOOL = "exec"
@@ -31,9 +29,7 @@ _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.
 _WRAPPER_KEYS = frozenset(
     {"output", "metadata", "exit_code", "chunk_id", "wall_time_seconds", "original_token_count", "session_id"}
 )
-_CONTENT_TYPES = frozenset(
-    {"text", "image", "audio", "resource", "resource_link", "input_text", "input_image"}
-)
+_CONTENT_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link", "input_text", "input_image"})
 _STRING = r"""(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)"""
 _LITERAL = re.compile(_STRING, re.DOTALL)
 _SCRIPT_COMMAND = re.compile(rf"""["']?\bcmd["']?\s*:\s*{_STRING}""", re.DOTALL)

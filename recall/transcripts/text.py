@@ -13,7 +13,7 @@ OUTPUT_TAIL = 1_000
 """Code points kept of what a tool printed. Errors stand at the end, what was asked for at the beginning."""
 
 _DATA_URL = re.compile(r"data:[\w.+-]{1,60}/[\w.+-]{1,80}(?:;[\w=.+-]{1,60})*;base64,[A-Za-z0-9+/=_\-\s]{16,}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{%d,}={0,2}" % (BASE64_LIMIT + 1))
+_BASE64 = re.compile(rf"[A-Za-z0-9+/_-]{{{BASE64_LIMIT + 1},}}={{0,2}}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 

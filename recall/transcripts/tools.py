@@ -12,8 +12,20 @@ from recall.transcripts.reader import loads_leniently
 
 COMMAND_KEYS = ("command", "cmd", "script", "code")
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "workdir")
-_QUIET = frozenset({"timeout", "timeout_ms", "yield_time_ms", "max_output_tokens", "run_in_background", "justification",
-                    "sandbox_permissions", "with_escalated_permissions", "login", "dangerouslyDisableSandbox"})
+_QUIET = frozenset(
+    {
+        "timeout",
+        "timeout_ms",
+        "yield_time_ms",
+        "max_output_tokens",
+        "run_in_background",
+        "justification",
+        "sandbox_permissions",
+        "with_escalated_permissions",
+        "login",
+        "dangerouslyDisableSandbox",
+    }
+)
 
 
 def describe_call(arguments: Mapping[str, Any] | str) -> tuple[str, tuple[str, ...]]:
