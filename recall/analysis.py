@@ -21,6 +21,9 @@ _stem = SnowballStemmer("english").stem_word
 TERM_LIMIT = 64
 """Longest term in code points; what is longer (a hash of hashes, an embedded key) is cut, here and in queries."""
 
+WORD_LIMIT = 512
+"""Code points of one unbroken word that are looked at."""
+
 _RUNS = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Myanmar, Khmer
@@ -29,7 +32,8 @@ _RUNS = (
     "\uac00-\ud7af\u1100-\u11ff\u3130-\u318f"  # Hangul
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
-_TOKEN = re.compile(rf"(?P<run>[{_RUNS}]+)|[^\W_{_RUNS}]+(?:_+[^\W_{_RUNS}]+)*")
+_LETTER = rf"[^\W_{_RUNS}][\u0300-\u036f]*"  # with its accents, where they are written apart
+_TOKEN = re.compile(rf"(?P<run>[{_RUNS}]+)|(?:{_LETTER})+(?:_+(?:{_LETTER})+)*")
 _RUN_CHARACTER = re.compile(rf"[{_RUNS}]")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -126,7 +130,7 @@ def _run_terms(run: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str) -> tuple[str, ...]:
-    parts = [part for piece in word.split("_") if piece for part in _HUMP.split(piece)]
+    parts = [part for piece in word[:WORD_LIMIT].split("_") if piece for part in _HUMP.split(piece)]
     found = [_stemmed(_fold(part)) for part in parts]
     if len(parts) > 1:
         found.append(_stemmed(_fold("".join(parts))))
@@ -134,10 +138,11 @@ def _word_terms(word: str) -> tuple[str, ...]:
 
 
 def _stemmed(word: str) -> str:
+    word = word[:TERM_LIMIT]  # first: the stemmer's time grows with the square of the length
     if len(word) > 2 and word.isascii() and word.isalpha():
         stem: str = _stem(word)
-        return stem[:TERM_LIMIT]
-    return word[:TERM_LIMIT]
+        return stem
+    return word
 
 
 def _fold(text: str) -> str:
@@ -145,7 +150,7 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold()
-    if any("\u00c0" <= c <= "\u024f" for c in folded):
+    if any("\u00c0" <= c <= "\u024f" or "\u0300" <= c <= "\u036f" or "\u1e00" <= c <= "\u1eff" for c in folded):
         decomposed = unicodedata.normalize("NFKD", folded)
         folded = "".join(c for c in decomposed if not unicodedata.combining(c))
     return folded

@@ -236,8 +236,8 @@ returning id
 _LAST_OCCURRENCE = "select max(occurrence) from messages where session_id = ? and digest = ? and key = ''"
 _ADD_MESSAGE = """
 insert into messages (session_id, number, role, tool, text, files, said_at, transcript_id, line, key, digest,
-                      occurrence, copied, worktree_id, branch, subagent)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+                      occurrence, worktree_id, branch, subagent)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing
 returning id
 """

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from recall.database import Row
+
 
 @dataclass(frozen=True, slots=True)
 class _Header:
@@ -26,9 +28,11 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    number: int
+    id: int
     digest: int
     said: bool
+    said_at: int | None
+    copied_from: int | None
 
 
 def mark_copies(connection: apsw.Connection, session_id: int, first_new: int) -> list[int]:
@@ -38,22 +42,28 @@ def mark_copies(connection: apsw.Connection, session_id: int, first_new: int) ->
     """
     marked: list[int] = []
     for other in _related(connection, session_id, first_new):
-        pair = [_header(connection, session_id), _header(connection, other)]
-        parent, child = _by_age(pair[0], pair[1])
-        last = _copied_up_to(_entries(connection, parent.id), _entries(connection, child.id))
-        marked.extend(int(row[0]) for row in connection.execute(_MARK, (child.id, last)))
+        parent, child = _by_age(_header(connection, session_id), _header(connection, other))
+        pairs = _aligned(_entries(connection, parent.id), _entries(connection, child.id), dated=not child.imported)
         # An id that is unique in the world proves the relation; then every id they share with the same text is a copy,
         # wherever it stands. Other ids prove nothing: a local model may number its answers 1, 2, 3 in every session.
         if connection.execute(_SHARES_UUID, (child.id, parent.id)).fetchone():
-            marked.extend(int(row[0]) for row in connection.execute(_MARK_BY_KEY, (child.id, parent.id)))
+            pairs += _with_equal_keys(connection, parent.id, child.id)
+        for original, copy in pairs:
+            # Exactly one session holds a text: one that is itself a copy passes its owner on, but never back.
+            owner = original.copied_from or parent.id
+            if copy.copied_from is None and owner != child.id and copy.id not in marked:
+                connection.execute(_MARK, (owner, copy.id))
+                marked.append(copy.id)
     return marked
 
 
-def _copied_up_to(parent: Sequence[_Entry], child: Sequence[_Entry]) -> int:
-    """Number of the child's last copied message; 0 where it begins with something of its own.
+def _aligned(parent: Sequence[_Entry], child: Sequence[_Entry], dated: bool) -> list[tuple[_Entry, _Entry]]:
+    """(original, copy) for the run of messages at the child's beginning that stands in the parent.
 
-    What was said is aligned first: imports flatten tool calls. Tool messages behind the last copied words are copies
-    as long as they equal the parent's.
+    dated: whether the child's times mean anything; an import gives all messages of a turn the time of its beginning.
+
+    What was said is aligned: imports flatten tool calls. Tool messages between and right behind the copied words are
+    copies too; those that the parent has in another form are paired with the words before them.
     """
     parent_said = [i for i, entry in enumerate(parent) if entry.said]
     child_said = [i for i, entry in enumerate(child) if entry.said]
@@ -63,27 +73,47 @@ def _copied_up_to(parent: Sequence[_Entry], child: Sequence[_Entry]) -> int:
         while (
             length < len(child_said)
             and start + length < len(parent_said)
-            and parent[parent_said[start + length]].digest == child[child_said[length]].digest
+            and _is_copy(parent[parent_said[start + length]], child[child_said[length]], dated)
         ):
             length += 1
         if length > best:
             best, best_start = length, start
     if not best:
-        return 0
-    at_parent, at_child = parent_said[best_start + best - 1] + 1, child_said[best - 1] + 1
-    while (
-        at_parent < len(parent)
-        and at_child < len(child)
-        and not child[at_child].said
-        and parent[at_parent].digest == child[at_child].digest
-    ):
-        at_parent += 1
-        at_child += 1
-    return child[at_child - 1].number
+        return []
+    pairs = []
+    at = parent_said[best_start]
+    for i in range(child_said[best - 1] + 1):
+        if child[i].said:
+            at = parent_said[best_start + child_said.index(i)]
+        pairs.append((parent[at], child[i]))
+    at, i = parent_said[best_start + best - 1] + 1, child_said[best - 1] + 1
+    while at < len(parent) and i < len(child) and not child[i].said and _is_copy(parent[at], child[i], dated):
+        pairs.append((parent[at], child[i]))
+        at, i = at + 1, i + 1
+    return pairs
+
+
+def _is_copy(original: _Entry, copy: _Entry, dated: bool) -> bool:
+    """Whether one can be a copy of the other: the same text, and not older."""
+    if original.digest != copy.digest:
+        return False
+    if not dated or original.said_at is None or copy.said_at is None:
+        return True
+    return copy.said_at >= original.said_at
+
+
+def _with_equal_keys(connection: apsw.Connection, parent: int, child: int) -> list[tuple[_Entry, _Entry]]:
+    copies = {entry.id: entry for entry in _entries(connection, child)}
+    originals = {entry.id: entry for entry in _entries(connection, parent)}
+    rows: list[Row] = connection.execute(_EQUAL_KEYS, (parent, child)).fetchall()
+    return [(originals[row[0]], copies[row[1]]) for row in rows]
 
 
 def _by_age(a: _Header, b: _Header) -> tuple[_Header, _Header]:
-    """(older, younger): by what they say of each other, else by their times."""
+    """(older, younger): by what they say of each other, else by their times.
+
+    Two sessions with one beginning: the copy is the one that goes on longer.
+    """
     if b.forked_from == a.name or (b.imported and not a.imported):
         return a, b
     if a.forked_from == b.name or (a.imported and not b.imported):
@@ -93,8 +123,8 @@ def _by_age(a: _Header, b: _Header) -> tuple[_Header, _Header]:
 
 
 def _related(connection: apsw.Connection, session_id: int, first_new: int) -> list[int]:
-    rows = connection.execute(_RELATED, {"session": session_id, "first_new": first_new})
-    return sorted({int(row[0]) for row in rows} - {session_id})
+    rows: list[Row] = connection.execute(_RELATED, {"session": session_id, "first_new": first_new}).fetchall()
+    return sorted({row[0] for row in rows} - {session_id})
 
 
 def _header(connection: apsw.Connection, session_id: int) -> _Header:
@@ -104,7 +134,8 @@ def _header(connection: apsw.Connection, session_id: int) -> _Header:
 
 
 def _entries(connection: apsw.Connection, session_id: int) -> list[_Entry]:
-    return [_Entry(int(row[0]), int(row[1]), bool(row[2])) for row in connection.execute(_ENTRIES, (session_id,))]
+    rows: list[Row] = connection.execute(_ENTRIES, (session_id,)).fetchall()
+    return [_Entry(row[0], row[1], bool(row[2]), row[3], row[4]) for row in rows]
 
 
 _RELATED = """
@@ -114,7 +145,8 @@ select other.id from sessions me join sessions other on other.forked_from = me.n
   and me.name <> ''
 union
 select theirs.session_id from messages mine join messages theirs on theirs.key = mine.key
-  where mine.session_id = :session and mine.id >= :first_new and mine.key <> '' and theirs.session_id <> :session
+  where mine.session_id = :session and mine.id >= :first_new and length(mine.key) >= 16
+    and theirs.session_id <> :session
 union
 select theirs.session_id from messages mine
   join messages theirs on theirs.digest = mine.digest and theirs.number <= 4
@@ -125,18 +157,15 @@ _HEADER = """
 select id, name, ifnull(started_at, 0), ifnull(updated_at, 0), forked_from, imported from sessions where id = ?
 """
 _ENTRIES = """
-select number, digest, role in ('user', 'assistant') from messages where session_id = ? order by number
+select id, digest, role in ('user', 'assistant'), said_at, copied_from from messages where session_id = ? order by number
 """
-_MARK = """
-update messages set copied = 1, text = '', files = '' where session_id = ? and number <= ? and copied = 0 returning id
-"""
+_MARK = "update messages set copied_from = ?, text = '', files = '' where id = ?"
 _SHARES_UUID = """
 select 1 from messages mine join messages theirs on theirs.key = mine.key and theirs.digest = mine.digest
 where mine.session_id = ? and theirs.session_id = ? and mine.key like '________-____-____-____-____________%' limit 1
 """
-_MARK_BY_KEY = """
-update messages set copied = 1, text = '', files = '' where session_id = ? and copied = 0 and key <> '' and exists (
-  select 1 from messages theirs where theirs.session_id = ? and theirs.key = messages.key
-    and theirs.digest = messages.digest)
-returning id
+_EQUAL_KEYS = """
+select theirs.id, mine.id from messages theirs
+join messages mine on mine.key = theirs.key and mine.digest = theirs.digest
+where theirs.session_id = ? and mine.session_id = ? and mine.key <> ''
 """

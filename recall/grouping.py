@@ -11,6 +11,9 @@ from recall import analysis
 SESSION_LIMIT = 2
 """Hits of one session, as long as others have something to show."""
 
+SHORT_TERMS = 12
+"""Passages with fewer different terms are shown for each session: "run the tests" was meant anew each time."""
+
 NEAR_DUPLICATE = 0.8
 """Jaccard similarity of two passages' terms, numbers apart, above which they are shown as one."""
 
@@ -48,7 +51,15 @@ def group(ranking: Iterable[Candidate], limit: int) -> list[Group]:
         if candidate.message_id in messages:
             continue
         terms = frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
-        leader = next((lead for lead, known in leaders if _jaccard(terms, known) >= NEAR_DUPLICATE), None)
+        leader = next(
+            (
+                lead
+                for lead, known in leaders
+                if (lead.session_id == candidate.session_id or len(terms) >= SHORT_TERMS)
+                and _jaccard(terms, known) >= NEAR_DUPLICATE
+            ),
+            None,
+        )
         messages.add(candidate.message_id)
         if leader is not None:
             similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1

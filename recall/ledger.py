@@ -52,7 +52,7 @@ def put(connection: apsw.Connection, path: Path, entry: Entry) -> int:
     """Row id of the entry, added or replaced."""
     values = (
         stored_path(path), entry.session_id, entry.size, entry.modified_ns, entry.head_size, entry.head_digest,
-        entry.read_to, entry.line_count, entry.reader, orjson.dumps(entry.state).decode(),
+        entry.read_to, entry.line_count, entry.reader, redact(orjson.dumps(entry.state).decode()).text,
         orjson.dumps(entry.skipped).decode(), entry.problem,
     )  # fmt: skip
     row = connection.execute(_PUT, values).fetchone()

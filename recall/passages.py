@@ -69,7 +69,8 @@ def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
         if last == len(tokens):
             return passages
         back = max(last - min(OVERLAP_TOKENS, max_tokens // 4), first + 1)
-        first = min(bisect_left(starts, _first_pause(text, starts[back], end)), last)
+        overlap = bisect_left(starts, _first_pause(text, starts[back], end))
+        first = min(max(overlap, first + 1), last)
 
 
 def character_spans(text: str) -> list[Span]:

@@ -19,6 +19,7 @@ from recall.intake import stored_place
 from recall.rendering import safe_text
 from recall.scope import Scope
 from recall.snippets import SNIPPET_LIMIT, cut_snippet
+from recall.transcripts.text import clean
 from recall.types import MODES, Confidence, Hit, Mode, Role, SearchResult, Source
 from scanning import redact
 
@@ -58,7 +59,7 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     limit = min(query.limit, LIMIT_MAX)
     if limit < query.limit:
         notes.append(f"limit lowered from {query.limit} to {LIMIT_MAX}")
-    text = redact(query.text).text
+    text = redact(clean(query.text)).text
     mode: Mode = query.mode
     degraded: str | None = None
     where = filter_of(connection, query.scope)

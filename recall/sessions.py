@@ -107,12 +107,12 @@ def _shown(name: str, row: Row) -> ShownMessage:
 
 _SUMMARY = """
 select s.name, s.agent, s.title, r.path, w.path, s.branch, s.started_at, s.updated_at, s.parent,
-  (select count(*) from messages m where m.session_id = s.id and m.copied = 0), s.preview,
+  (select count(*) from messages m where m.session_id = s.id and m.copied_from is null), s.preview,
   (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1)
 from sessions s join worktrees w on w.id = s.worktree_id join repositories r on r.id = w.repository_id
 """
 _WINDOW = """
 select m.number, m.role, m.tool, m.said_at, m.text, t.path, m.line, m.subagent
 from messages m left join transcripts t on t.id = m.transcript_id
-where m.session_id = ? and m.number between ? and ? and m.copied = 0 order by m.number
+where m.session_id = ? and m.number between ? and ? and m.copied_from is null order by m.number
 """

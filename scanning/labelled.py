@@ -13,7 +13,9 @@ _QUOTED = rf"""(?P<quote>{_QUOTE})(?P<value_quoted>[^\r\n]{{1,2048}}?)(?<!\\)(?P
 _CURLY = r"""[“‘「『《](?P<value_curly>[^”’」』》\r\n]{1,256})[”’」』》]"""
 # A text cut inside a string has no closing quote.
 _UNCLOSED = rf"""{_QUOTE}(?P<value_unclosed>[^\s"'`]{{4,2048}})"""
-_BARE = r"""(?P<value_bare>[^\s"'`,;&|<>(){}\[\]“”‘’，。；、！？：）】」』》…=:][^\s"'`,;&|<>(){}\[\]“”‘’，。；、！？）】」』》…]{3,2047}+)(?![(\[{]|(?<=-)>)"""
+_STOP = r"""\s"'`,;&|<>(){}\[\]“”‘’，。；、！？）】」』》…"""
+# What goes on with a bracket or an arrow is a call, an index or an attribute.
+_BARE = rf"(?P<value_bare>[^{_STOP}：=:][^{_STOP}]{{3,2047}}+)(?![(\[{{]|(?<=-)>)"
 # A line of settings ends with its value, whatever characters that has.
 _LINE = r"""(?<=[A-Z]=)(?P<value_line>[^\s"'`$][^\s"'`]{3,255}+)(?=[ \t]{0,4}(?:\r?\n|\Z))"""
 _VALUE = rf"(?:{_LINE}|\s{{0,8}}(?:{_QUOTED}|{_CURLY}|{_UNCLOSED})|[ \t]{{0,8}}{_BARE})"
@@ -29,7 +31,8 @@ _SUFFIX = r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|dev|test|staging|live|value|old|n
 _LABEL_END = rf"(?:{_QUOTE}|\*\*|__)?\]?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?"
 _ANNOTATION = r"(?:[ ]{0,2}:[ ]{0,2}[A-Za-z][\w.\[\]| ?]{0,40}?(?=[ ]{0,4}=))?"
 _DEFAULT = rf"""{_QUOTE},(?=[ ]?{_QUOTE})|[ ]?(?:\|\||\?\?)(?=[ ]?{_QUOTE})|:-"""
-_NAME_AND_VALUE = rf"""(?:{_QUOTE})?,?\s{{1,16}}(?:{_QUOTE})?value(?:{_QUOTE})?[ ]?:|{_QUOTE},{_QUOTE}value{_QUOTE}[ ]?:"""
+# {"name": "DB_PASSWORD", "value": "…"}, on one line or on two as in YAML.
+_NAME_AND_VALUE = rf"(?:{_QUOTE})?,?\s{{1,16}}(?:{_QUOTE})?value(?:{_QUOTE})?[ ]?:|{_QUOTE},{_QUOTE}value{_QUOTE}[ ]?:"
 _SEPARATOR = (
     rf"(?:{_LABEL_END}{_ANNOTATION}[ \t]{{0,8}}(?:=>|:=|=(?!=)|:(?![:=/-])|＝|：)(?:\*\*|__)?|>(?=[^<>\n]{{4,256}}</)"
     rf"|{_NAME_AND_VALUE}|{_DEFAULT})"
@@ -37,14 +40,14 @@ _SEPARATOR = (
 _NAME = re.compile(r"[\w.-]{0,40}\Z")
 # Tokens of grammars, models and pages are no secrets, nor are public keys.
 _OTHER_NAME = re.compile(
-    r"(?:page|pad|eos|bos|unk|cls|sep|mask|next|sync|cursor|continuation|resume|cancel\w{0,8}|stop|special|public(?:[_-]?key)?"
-    r"|design|image|start|end)[_-]?\Z",
+    r"(?:page|pad|eos|bos|unk|cls|sep|mask|next|sync|cursor|continuation|resume|cancel\w{0,8}|stop|special"
+    r"|public(?:[_-]?key)?|design|image|start|end)[_-]?\Z",
     re.IGNORECASE,
 )
 # "key" says little by itself: these do, and so does a name in capitals when the value looks generated.
 _KEY_NAME = re.compile(
-    r"(?:api|app|access|private|auth|account|encrypt\w{0,4}|sign\w{0,4}|master|secret|license|service|subscription|deploy|webhook"
-    r"|hmac|admin|root)[_ -]?\Z",
+    r"(?:api|app|access|private|auth|account|encrypt\w{0,4}|sign\w{0,4}|master|secret|license|service|subscription"
+    r"|deploy|webhook|hmac|admin|root)[_ -]?\Z",
     re.IGNORECASE,
 )
 _OTHER_KEY_NAME = re.compile(r"(?:PUBLIC|CACHE|PRIMARY|FOREIGN|SORT|HOST|STORAGE|ID|PARTITION|INDEX)_\Z")
@@ -112,6 +115,7 @@ def _accepts_flag(match: re.Match[str], value: str) -> bool:
 
 _P = "Harbor9" + "kite"  # fake, and in pieces so that no scanner finds it here
 _LONG = "Harbor9" + "kite22xQ"
+_PHRASE = "harbor 9" + " with spaces"
 
 PASSWORD = Rule(
     name="password",
@@ -127,15 +131,16 @@ PASSWORD = Rule(
         (f"password：{_P}-22", f"{_P}-22"),
         (f"password: string = '{_P}'", _P),
         (f'os.getenv("DB_PASSWORD", "{_P}")', _P),
-        (f"export DB_PASSWORD='{_P[:6]} 9 with kites'", f"{_P[:6]} 9 with kites"),
+        (f"export DB_PASSWORD='{_PHRASE}'", _PHRASE),
         ("DB_PASSWORD=harbor" + "kite", "harbor" + "kite"),
         (f'"password": "{_P}', _P),
     ),
     ignores=(
         "password: str", "password: string", "password = input('x')", "getPassword()", "password=${DB_PASSWORD}",
         "password = os.environ['PASSWORD']", 'password: "changeme"', "db_pass: ******", "password = self.password",
-        "password_hash = abc123def", "--- PASS: TestHarbor9 (0.01s)", 'password: "Password is required"', "pwd=/srv/kite9",
-        "const password = await promptPassword2()", "password == other9",
+        "password_hash = abc123def", "--- PASS: TestHarbor9 (0.01s)", 'password: "Password is required"',
+        "pwd=/srv/kite9", "const password = await promptPassword2()", "password == other9",
+        "fields = ['password', 'repository']", "$pass = ResultPass->find2()",
     ),
 )  # fmt: skip
 
@@ -150,18 +155,19 @@ KEY = Rule(
         (f'"KITE_TOKEN={_P}22"', f"{_P}22"),
         (f"/v1?token={_LONG}&page=2", _LONG),
         (f"X-Api-Key: {_LONG}", _LONG),
-        (f"export KITE_API_KEY='{_P[:6].lower()} 9 with spaces'", f"{_P[:6].lower()} 9 with spaces"),
+        (f"export KITE_API_KEY='{_PHRASE}'", _PHRASE),
         (f'{{"service":"kite","op":"Auth.login","auth_token":"{_LONG}"}}', _LONG),
         (f"KITE_KEY={_LONG}", _LONG),
         (f"API key: {_LONG}", _LONG),
         (f"process.env.KITE_TOKEN || '{_LONG}'", _LONG),
     ),
     ignores=(
-        'kite_token = os.getenv("KITE_TOKEN")', "KITE_KEY=process.env.KITE_KEY", "KITE_TOKEN=${KITE_TOKEN}", "max_tokens=4096",
-        'api_key="<your-key>"', "token: tokens[i]", "token: string", "const oldToken = user.sessionToken;", "secret: my-secret-2",
-        "API_KEY=[REDACTED:github]", 'next_page_token: "CAESBx9kite"', "tokenizer: bpe2024x", "token = get_token_v2(x)",
-        'api_key = "sk-…abcd"', "token: Token2 | None", "secretName: kite9-tls-cert", 'token="sk-xxxxxxxxxxxx"',
-        "CACHE_KEY=v2-Linux-9f2c1e7ab0", "SORT_KEY=created_at", 'publicKeyToken="1fc8b3b9a1e18e3b"', "key: value2Harbor",
+        'kite_token = os.getenv("KITE_TOKEN")', "KITE_KEY=process.env.KITE_KEY", "KITE_TOKEN=${KITE_TOKEN}",
+        "max_tokens=4096", 'api_key="<your-key>"', "token: tokens[i]", "token: string", "secret: my-secret-2",
+        "const oldToken = user.sessionToken;", "API_KEY=[REDACTED:github]", 'next_page_token: "CAESBx9kite"',
+        "tokenizer: bpe2024x", "token = get_token_v2(x)", 'api_key = "sk-…abcd"', "token: Token2 | None",
+        "secretName: kite9-tls-cert", 'token="sk-xxxxxxxxxxxx"', "CACHE_KEY=v2-Linux-9f2c1e7ab0",
+        "SORT_KEY=created_at", 'publicKeyToken="1fc8b3b9a1e18e3b"', "key: value2Harbor",
     ),
 )  # fmt: skip
 
@@ -190,12 +196,15 @@ FLAG = Rule(
     name="flag",
     anchors=("pass", "token", "key", "secret"),
     pattern=re.compile(
-        rf"(?<=-)(?i:pass(?:word|wd|phrase)?|token|secret(?:-key)?|(?<=api-)key|(?<=access-)key|(?<=auth-)key)[ \t]{{1,4}}"
-        rf"(?:{_QUOTED}|(?!-){_BARE})"
+        r"(?<=-)(?i:pass(?:word|wd|phrase)?|token|secret(?:-key)?|(?<=api-)key|(?<=access-)key|(?<=auth-)key)"
+        rf"[ \t]{{1,4}}(?:{_QUOTED}|(?!-){_BARE})"
     ),
     accepts=_accepts_flag,
     matches=((f"psql --password {_P}", _P), (f'kite --api-key "{_LONG}" --fast', _LONG)),
-    ignores=("--password string", "--token $KITE_TOKEN", "--password <password>", "--password --user kite", "--token YOUR_TOKEN"),
+    ignores=(
+        "--password string", "--token $KITE_TOKEN", "--password <password>", "--password --user kite",
+        "--token YOUR_TOKEN",
+    ),
 )  # fmt: skip
 
 # Without a separator only the shape of the value speaks for it.
@@ -226,13 +235,16 @@ CHINESE = Rule(
     name="password_zh",
     anchors=("密", "口令", "令牌", "金鑰", "私钥", "パスワード", "비밀번호"),
     pattern=re.compile(
-        rf"{_HAN_LABEL}(?:{_QUOTE}|[”’」】]|\*\*)?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?[ \t\u3000]{{0,4}}(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{{0,4}}"
+        rf"{_HAN_LABEL}(?:{_QUOTE}|[”’」】]|\*\*)?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?[ \t\u3000]{{0,4}}"
+        r"(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{0,4}"
         rf"(?:{_QUOTED}|{_CURLY}"
-        # An ASCII value glued to the next Chinese word ends there; a value that starts in Chinese goes on to the punctuation.
+        # An ASCII value glued to the next Chinese word ends there; one that starts in Chinese goes on to the stop.
         rf"|(?P<value_bare>[!-~](?:(?!{_QUOTE})[!-+\--:<-~]){{5,255}})"
         rf"|(?P<value_han>{_HAN_END}{{2,64}}))"
     ),
-    accepts=lambda match, value: is_chinese_password(value) and (match.group("separator") != "" or is_mixed(value)),
+    accepts=lambda match, value: (
+        is_chinese_password(value) and (match.group("separator") != "" or is_mixed(value))
+    ),
     matches=(
         (f"口令：{_P}", _P),
         (f"数据库密码＝{_P}-22", f"{_P}-22"),
@@ -243,7 +255,10 @@ CHINESE = Rule(
         (f"root密码 {_P}", _P),
         (f"密码（初始）：{_P}", _P),
     ),
-    ignores=("密码学课程", "密码：请问管理员", "口令：见下文", "密码：至少8位字符", "密码是错误的", "密码：******", "令牌：${TOKEN}", "密码SHA256加密", "密码 login.html"),
+    ignores=(
+        "密码学课程", "密码：请问管理员", "口令：见下文", "密码：至少8位字符", "密码是错误的", "密码：******",
+        "令牌：${TOKEN}", "密码SHA256加密", "密码 login.html",
+    ),
 )  # fmt: skip
 
 LABELLED = (PASSWORD, KEY, PROSE, SPACED, FLAG, CHINESE)

@@ -1,4 +1,4 @@
-"""Secrets known by their place: URLs, headers, options of known tools, key blocks, tokens the engine has no rule for."""
+"""Secrets known by their place: URLs, headers, options of known tools; and shapes the engine has no rule for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from scanning.rule import Rule
 from scanning.values import is_harmless, is_header_credential, is_mixed, is_password
 
 _P = "Harbor9" + "kite"
+_ENCODED = "Harbor" + "%409kite"
 _BASE64 = "aGFyYm9yOm" + "tpdGU5OTk="
 
 URL_PASSWORD = Rule(
@@ -18,7 +19,7 @@ URL_PASSWORD = Rule(
     accepts=lambda _, value: len(value) >= (6 if value.isalpha() else 4) and not is_harmless(value),
     matches=(
         (f"redis://:{_P}@cache.kite.internal:6379/0", _P),
-        (f"amqp://svc:{_P[:6]}%409kite@mq:5672", f"{_P[:6]}%409kite"),
+        (f"amqp://svc:{_ENCODED}@mq:5672", _ENCODED),
         (f"https://kite:{_P}@git.example.org/x.git", _P),
     ),
     ignores=(
@@ -46,7 +47,8 @@ AUTHORIZATION = Rule(
     ),
     ignores=(
         "Authorization: Basic authentication", "Authorization: Bearer <token>", "Authorization: Bearer ${TOKEN}",
-        "the Bearer authentication scheme", "authorization = base64.b64encode(origin)", "Authorization: Bearer YOUR_ACCESS_TOKEN", "bearer responsibilities",
+        "the Bearer authentication scheme", "authorization = base64.b64encode(origin)",
+        "Authorization: Bearer YOUR_ACCESS_TOKEN", "bearer responsibilities",
     ),
 )  # fmt: skip
 
@@ -56,7 +58,8 @@ TOOL_OPTION = Rule(
     pattern=re.compile(
         r"""(?i:(?<=ssh)pass[ ]{1,4}-p[ ]{0,4}|mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ ]-p"""
         r"""|mongo(?:sh|dump|restore)?\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}|docker login\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}"""
-        r"""|redis-cli\b[^\n|;]{0,200}?[ ]-a[ ]{1,4}|curl[ ][^\n|;]{0,300}?[ ](?:-u|--user)[ ]{0,4}["']?[^\s:"']{1,64}:)"""
+        r"""|redis-cli\b[^\n|;]{0,200}?[ ]-a[ ]{1,4}"""
+        r"""|curl[ ][^\n|;]{0,300}?[ ](?:-u|--user)[ ]{0,4}["']?[^\s:"']{1,64}:)"""
         r"""["']?(?P<value_option>[^\s"'`<>|;()]{4,256})"""
     ),
     accepts=lambda _, value: not value.startswith("-") and not value.isalpha() and is_password(value, True),
@@ -66,7 +69,10 @@ TOOL_OPTION = Rule(
         (f"docker login -u kite -p {_P} registry", _P),
         (f"curl -s -u kite:{_P} https://host", _P),
     ),
-    ignores=("mysql -u root -p kite", "mkdir -p /srv/kite9", "curl -u kite:$PASS https://host", "docker run -p 8080:8080 mysql"),
+    ignores=(
+        "mysql -u root -p kite", "mkdir -p /srv/kite9", "curl -u kite:$PASS https://host",
+        "docker run -p 8080:8080 mysql",
+    ),
 )  # fmt: skip
 
 # Shapes that the engine has no rule for.

@@ -48,7 +48,7 @@ def _without_distractions(text: str) -> str:
 
 
 def _mask(text: str, findings: list[Finding]) -> str:
-    """`text` of the same length with a mark of stars for each finding, as the rules would see it once it is redacted."""
+    """`text` of the same length with stars for each finding, as the rules see it once it is redacted."""
     parts: list[str] = []
     done = 0
     for finding in findings:

@@ -6,6 +6,7 @@ Names and placeholders surround secrets everywhere; a scanner that masks them ru
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _MARKER = re.compile(
     r"\[(?:REDACTED|PRIVATE|MASKED|REMOVED|WITHHELD|SECRET)\b|<(?:SECRET|REDACTED|MASKED|TOKEN|PRIVATE)[\w:-]{0,40}>"
@@ -14,8 +15,15 @@ _MARKER = re.compile(
 )
 """Marks that this program and others leave where a secret was: `[REDACTED:x]`, `***`, `<SECRET_1>`, `sk-…abcd`."""
 
+_PLACEHOLDER = re.compile(
+    r"EXAMPLE(?:KEY|TOKEN)?\b|(?<![A-Za-z0-9])(?i:example|placeholder|changeme|change[_-]me|your[_-])"
+)
+"""A word that says that this is no value; at the end, as in the key that AWS publishes, or at the start of a part."""
+
 _LOOKUP = re.compile(
-    r"^\$[A-Za-z_]|\$[{(]|\$[A-Z_]{3}|\{\{|<%|#\{|%\(|%[A-Za-z_]+%|%[srv]|%d$|@[A-Za-z_]+@|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
+    r"^\$[A-Za-z_]|\$[{(]|(?<!\w)\$[A-Z_]{3}|\{\{|<%|#\{|%\(|^%[A-Za-z_]{2,40}%$|^@[A-Za-z_]{2,40}@$"
+    r"|^\W{0,3}%[dsrv]\W{0,3}(?:%[dsrv]\W{0,3}){0,4}$|^[a-z]{1,8}[-_:]%[dsrv]$"
+    r"|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
     r"|\b(?:os|process|import\.meta|self|this|config|settings|secrets|env|vars|inputs|args|options|opts)[.\[]"
     r"|\b(?:os\.environ|getenv|environ|ENV\[)|(?:->|::)[A-Za-z_]|^(?:env|file|vault|op|ssm|arn|keychain|urn|data):"
 )
@@ -25,46 +33,49 @@ _REGEX = re.compile(r"\\[sSwWdDbB]|\[\^|\.[*+]|\(\?|\[A-Za-z|\[a-z|\{\d+,\d*\}")
 _PATH_OR_URL = re.compile(r"[A-Za-z][\w+.-]{1,30}://|mailto:|[A-Za-z]:\\|~/|\.{1,2}/|@[\w-]+/[\w-]+$")
 _ABSOLUTE_PATH = re.compile(r"/[\w.@-]+(?:/[\w.@-]+)*/?$")
 _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}$|[\d.,:_+/%TZx -]+(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars|tokens)?$")
+_NUMBER = re.compile(
+    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}$|[\d.,:_+/%TZx -]+(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars|tokens)?$"
+)
 _VERSION = re.compile(r"[v^~>=<]{0,2}\d+(?:\.\d+){1,3}(?:[-+.][\w.-]+)?$")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
 _SLUG = re.compile(r"[a-z]+\d?(?:[-_:./][a-z]*\d{0,3})+$|[A-Z]+\d?(?:_[A-Z]*\d{0,3})+$")
-_LABEL = re.compile(r"token|secret|passw|passphrase|pwd|_pass|api_?key|credential|_key|Key\b|_hash|Hash\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"token|secret|passw|passphrase|pwd|_pass|api_?key|credential|_key|Key\b|_hash|Hash\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _SEQUENCE = "01234567890123456789 98765432109876543210 abcdefghijklmnopqrstuvwxyz"
 
-_HARMLESS_WORDS = frozenset(
-    """
-    a i v x above abc abcd abcdef access account actual add admin aes algorithm all alphanumeric and any api app are argon as at b bytes auth
-    authentication authorization bad bar base basic baz bcrypt bearer be been bool boolean bot bytes callback cannot change
-    changeme changed char character characters chars check client cli code com common config configured confirm content
-    correct count credential credentials csrf current custom data db debug decode decoded decodebytes default def demo deploy dev different digit disabled
-    doc docs does dont dummy ecdsa ed ef email empty enabled encode encoded encrypted enter env environment error es example exists
-    expected expired expires fail failed fake false field file filter float foo for forgot from fuga func function generic get
-    github given goes gpt guest handler has hash hashed header here hello hex hidden hide hoge hs http https id if in incorrect
-    info input insert int integer invalid is it jane john json jwt kdf key keychain keys keyword lambda length let list live
-    localhost login long manager mask masked match md md5 me message minimum missing mock model must my mypass mypasswd mypassword mysecret mytoken myuser mysql name
-    need new nil no non none not null num number oauth object of ok old omitted on one only op optional or original other
-    page param parameter pass passphrase passwd password passwords pat paste path pbkdf per personal phrase pin pkcs
-    placeholder plain please post postgres postgresql pre private prod production prompt provided proxy public put pw pwd
-    qux quux query random read redacted redis refresh release removed replace replaced request require required reset
-    response result root rs rsa safe sample scrypt secret secrets secure see sensitive server service session set sha short
-    should show sk smtp some something spam ssh staging static stdin stored str string strip strong super supersecret
-    svc system temp template test testing tests text that the this three todo token tokens true tmp two type uint unauthorized
-    undefined uninitialized unknown unset unsafe update uri url use used user username utf uuid val valid value values var
-    variable verified version via wants was weak web webhook will with word write wrong www x xx xxx xxxx xyz yaml yes you
-    your youre yyy zzz
-    """.split()
-)
-"""Words of placeholders, types and messages; a value made of nothing else gives nothing away."""
+# Words of placeholders, types and messages; a value made of nothing else gives nothing away.
+_HARMLESS = """
+a abc abcd abcdef above access account actual add admin aes algorithm all alphanumeric and any api app are argon
+as at auth authentication authorization b bad bar base basic baz bcrypt be bearer been bool boolean bot bytes
+callback cannot change changed changeme char character characters chars check cli client code com common config
+configured confirm content correct count credential credentials csrf current custom data db debug decode
+decodebytes decoded def default demo deploy dev different digit disabled doc docs does dont dummy ecdsa ed ef
+email empty enabled encode encoded encrypted enter env environment error es example exists expected expired
+expires fail failed fake false field file filter float foo for forgot from fuga func function generic get github
+given goes gpt guest handler has hash hashed header hello here hex hidden hide hoge hs http https i id if in
+incorrect info input insert int integer invalid is it jane john json jwt kdf key keychain keys keyword lambda
+length let list live localhost login long manager mask masked match md md5 me message minimum missing mock model
+must my mypass mypasswd mypassword mysecret mysql mytoken myuser name need new nil no non none not null num
+number oauth object of ok old omitted on one only op optional or original other page param parameter pass
+passphrase passwd password passwords paste pat path pbkdf per personal phrase pin pkcs placeholder plain please
+post postgres postgresql pre private prod production prompt provided proxy public put pw pwd query quux qux
+random read redacted redis refresh release removed replace replaced request require required reset response
+result root rs rsa safe sample scrypt secret secrets secure see sensitive server service session set sha short
+should show sk smtp some something spam ssh staging static stdin stored str string strip strong super
+supersecret svc system temp template test testing tests text that the this three tmp todo token tokens true two
+type uint unauthorized undefined uninitialized unknown unsafe unset update uri url use used user username utf
+uuid v val valid value values var variable verified version via wants was weak web webhook will with word write
+wrong www x xx xxx xxxx xyz yaml yes you your youre yyy zzz
+"""
+_HARMLESS_WORDS = frozenset(_HARMLESS.split())
 
 _MESSAGE_WORDS = re.compile(
     r"\b(?:is|are|must|should|the|your|a|an|be|to|for|of|and|or|not|enter|required|invalid|please|this|that|with|in)\b",
     re.IGNORECASE,
 )
-_CHINESE_MESSAGE = re.compile(
-    r"[请見见的了吗呢必须至少不最以位个字符长短度错误正确输入修改重置忘记过期空默认加密]"
-)
+_CHINESE_MESSAGE = re.compile(r"[请見见的了吗呢必须至少不最以位个字符长短度错误正确输入修改重置忘记过期空默认加密]")
 
 
 def has_marker(text: str) -> bool:
@@ -77,9 +88,13 @@ def is_harmless(value: str) -> bool:
     letters = value.casefold()
     if len(set(letters)) <= 2 or has_marker(value) or letters.strip("\"'` ") in _SEQUENCE:
         return True
-    if "example" in letters or "placeholder" in letters or "changeme" in letters or "your-" in letters or "your_" in letters:
-        return True
-    if _LOOKUP.search(value) or _REGEX.search(value) or _PATH_OR_URL.match(value) or _VERSION.match(value):
+    if (
+        _PLACEHOLDER.search(value)
+        or _LOOKUP.search(value)
+        or _REGEX.search(value)
+        or _PATH_OR_URL.match(value)
+        or _VERSION.match(value)
+    ):
         return True
     if _ABSOLUTE_PATH.match(value) and not _looks_random(value):
         return True
@@ -87,7 +102,7 @@ def is_harmless(value: str) -> bool:
 
 
 def is_password(value: str, literal: bool) -> bool:
-    """Whether `value`, labelled as a password, is one. `literal`: it is quoted, or in a file of settings, so not code."""
+    """Whether `value`, labelled as a password, is one; `literal` says that it is quoted or a setting, so no code."""
     if len(value) < 4 or is_harmless(value):
         return False
     if value.isdigit():
@@ -98,7 +113,8 @@ def is_password(value: str, literal: bool) -> bool:
         return False
     if value.isalpha():
         return literal and len(value) >= 8 and value.isascii() and value.islower()
-    return any(map(str.isdigit, value)) or (any(map(str.isalpha, value)) and not _SLUG.match(value) and not is_code(value))
+    has_digit, has_letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    return has_digit or (has_letter and not _SLUG.match(value) and not is_code(value))
 
 
 def is_key(value: str, literal: bool) -> bool:
@@ -133,7 +149,8 @@ def is_chinese_password(value: str) -> bool:
     if value.isascii():
         return is_password(value, literal=True)
     return (
-        not is_harmless(value)
+        len(value) >= 4
+        and not is_harmless(value)
         and any(character.isdigit() or ("a" <= character.lower() <= "z") for character in value)
         and _CHINESE_MESSAGE.search(value) is None
     )
@@ -156,14 +173,15 @@ def _is_passphrase(value: str) -> bool:
 
 def _only_harmless_words(value: str) -> bool:
     words = _WORD.findall(value)
-    return all(
-        word.casefold() in _HARMLESS_WORDS or (word.isdigit() and (len(word) <= 3 or word in _SEQUENCE))
-        for word in words
-    ) and len(words) <= 12 and not value.isdigit()
+    return len(words) <= 12 and not value.isdigit() and all(map(_is_harmless_word, words))
+
+
+def _is_harmless_word(word: str) -> bool:
+    return word.casefold() in _HARMLESS_WORDS or (word.isdigit() and (len(word) <= 3 or word in _SEQUENCE))
 
 
 def _looks_random(value: str) -> bool:
-    """Whether letters and digits change place so often that nobody wrote them: more than once in five characters."""
+    """Whether letters and digits change place so often that nobody wrote them: at two in five characters."""
     kinds = [1 if c.isdigit() else 2 if c.isupper() else 3 if c.islower() else 0 for c in value]
-    changes = sum(1 for one, two in zip(kinds, kinds[1:], strict=False) if one != two)
-    return len(value) >= 16 and changes * 5 > len(value) and len({*kinds} - {0}) >= 2
+    changes = sum(1 for one, two in pairwise(kinds) if one != two)
+    return len(value) >= 16 and changes * 5 > len(value) * 2 and len({*kinds} - {0}) >= 2

@@ -12,10 +12,21 @@ def candidate(passage: int, session: int, text: str = "", message: int | None = 
     return Candidate(passage, passage if message is None else message, session, words)
 
 
-RANKINGS = st.lists(
+Row = tuple[int, int, str]
+ROWS: st.SearchStrategy[list[Row]] = st.lists(
     st.tuples(st.integers(1, 4), st.integers(1, 6), st.sampled_from(["", "the lantern key", "a flaky login test"])),
     max_size=25,
-).map(lambda rows: [candidate(place, session, text, message * 10 + session) for place, (session, message, text) in enumerate(rows)])
+)
+
+
+def ranking_of(rows: list[Row]) -> list[Candidate]:
+    """Passages from (session, number of the message in it, text)."""
+    return [
+        candidate(place, session, text, message * 10 + session) for place, (session, message, text) in enumerate(rows)
+    ]
+
+
+RANKINGS = ROWS.map(ranking_of)
 
 
 def shown(candidates: list[Candidate], limit: int) -> list[int]:
@@ -90,7 +101,7 @@ def test_a_crowding_session_only_fills_places_that_are_left(ranking: list[Candid
     crowding = {c.session_id for c in found if sum(d.session_id == c.session_id for d in found) > SESSION_LIMIT}
     for other in {c.session_id for c in everything} - crowding:
         entitled = [c for c in everything if c.session_id == other][:SESSION_LIMIT]
-        assert not crowding or set(c.passage_id for c in entitled) <= {c.passage_id for c in found}
+        assert not crowding or {c.passage_id for c in entitled} <= {c.passage_id for c in found}
 
 
 @given(RANKINGS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
@@ -44,7 +45,7 @@ def test_passages_ascend_and_neither_begin_nor_end_with_white_space(text: str, m
     for start, end in found:
         assert 0 <= start < end <= len(text)
         assert text[start:end] == text[start:end].strip()
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         assert one[0] < other[0]
         assert one[1] < other[1]
 
@@ -59,14 +60,15 @@ def test_no_passage_holds_more_tokens_than_it_may(text: str, max_tokens: int) ->
 def test_neighbours_share_a_sentence_at_most(text: str, max_tokens: int) -> None:
     tokens = words(text)
     found = split(text, tokens, max_tokens)
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         shared = held((other[0], one[1]), tokens) if other[0] < one[1] else 0
         assert shared <= min(OVERLAP_TOKENS, max_tokens // 4) + 1
 
 
 @given(TEXTS)
 def test_a_text_that_fits_is_one_passage(text: str) -> None:
-    assert [text[start:end] for start, end in split(text, words(text), 1_000)] == ([text.strip()] if text.strip() else [])
+    whole = [text.strip()] if text.strip() else []
+    assert [text[start:end] for start, end in split(text, words(text), 1_000)] == whole
 
 
 @given(TEXTS, MAX_TOKENS)

@@ -7,13 +7,25 @@ from hypothesis import strategies as st
 from recall.analysis import query_terms, terms
 from recall.snippets import SNIPPET_LIMIT, cut_snippet
 
-TEXTS = st.lists(
-    st.sampled_from(
-        ["lantern", "key", "灯塔", "密钥", "rotates", "🤖", "the", "(lantern)", "a/b/key", "é", "x" * 30, "\n", ". ", "。", " "]
-    ),
-    max_size=120,
-).map(" ".join)
-JOINED = st.lists(st.sampled_from(["lantern ", "灯塔", "key。", "🤖", ". ", "\n\n", "word "]), max_size=120).map("".join)
+WORDS = (
+    "lantern",
+    "key",
+    "灯塔",
+    "密钥",
+    "rotates",
+    "🤖",
+    "the",
+    "(lantern)",
+    "a/b/key",
+    "é",
+    "x" * 30,
+    "\n",
+    ". ",
+    "。",
+)
+PIECES = ("lantern ", "灯塔", "key。", "🤖", ". ", "\n\n", "word ")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=120).map(" ".join)
+JOINED = st.lists(st.sampled_from(PIECES), max_size=120).map("".join)
 LIMITS = st.integers(min_value=20, max_value=400)
 WEIGHTS = {term: 1.0 + place for place, term in enumerate(query_terms("lantern key 灯塔 密钥"))}
 

@@ -60,7 +60,7 @@ create table messages (
   number integer not null,           -- 1-based place in the session
   role text not null,
   tool text not null,
-  text text not null,                -- redacted; empty where copied = 1
+  text text not null,                -- redacted; empty for a copy
   files text not null,               -- paths a tool call names, one a line
   said_at integer,
   transcript_id integer references transcripts on delete set null,
@@ -68,7 +68,7 @@ create table messages (
   key text not null,                 -- the agent's id of the message, or empty
   digest integer not null,           -- of role and text: recognises copies
   occurrence integer not null,       -- 1-based among messages of this session with the same text and no key
-  copied integer not null,           -- 1: another session holds it too, and owns it
+  copied_from integer,               -- the session that holds the text, where this is a copy; null where it is none
   worktree_id integer not null references worktrees,
   branch text not null,
   subagent integer not null,

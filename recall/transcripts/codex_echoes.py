@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -17,7 +16,7 @@ WAITING_LIMIT = 64
 REPEAT_TIME = timedelta(seconds=2)
 """A review writes its prompt as two events within milliseconds. No person sends a text twice that fast."""
 
-_PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.DOTALL)
+_PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
 
 
 class Echoes:
@@ -62,8 +61,16 @@ class Echoes:
 
 def _digest(role: str, text: str) -> str:
     # Events join the parts of a message in their own way, and leave out the plan of plan mode.
-    text = "".join(_PLAN.sub("", text).split()) or text
+    text = "".join(_without_plans(text).split()) or text
     return hashlib.blake2b(f"{role}\n{text}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _without_plans(text: str) -> str:
+    kept, end = [], 0
+    while (start := text.find(_PLAN, end)) >= 0 and (closing := text.find(_PLAN_END, start)) >= 0:
+        kept.append(text[end:start])
+        end = closing + len(_PLAN_END)
+    return "".join(kept) + text[end:]
 
 
 def _is_soon(earlier: datetime | None, later: datetime | None) -> bool:

@@ -30,9 +30,16 @@ _WRAPPER_KEYS = frozenset(
     {"output", "metadata", "exit_code", "chunk_id", "wall_time_seconds", "original_token_count", "session_id"}
 )
 _CONTENT_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link", "input_text", "input_image"})
-_STRING = r"""(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)"""
-_LITERAL = re.compile(_STRING, re.DOTALL)
-_SCRIPT_COMMAND = re.compile(rf"""["']?\bcmd["']?\s*:\s*{_STRING}""", re.DOTALL)
+# A literal that is never closed matches too, to the end: tried anew from each quote, 1 MB of quotes took minutes.
+_LITERAL = re.compile(
+    r"""(?:"((?:[^"\\\n]|\\.)*)(?:"|\n|\\?\Z)|'((?:[^'\\\n]|\\.)*)(?:'|\n|\\?\Z)|`((?:[^`\\]|\\.)*)(?:`|\\?\Z))""",
+    re.DOTALL,
+)
+# The literal must be the whole value: `cmd: "rg " + word` spells out no command.
+_SCRIPT_COMMAND = re.compile(
+    r"""["']?\bcmd["']?\s*:\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)(?=\s*[,}])""",
+    re.DOTALL,
+)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _SCRIPT_CALL = re.compile(r"\btools(?:\.|\[[\"'`])([A-Za-z_]\w*)")

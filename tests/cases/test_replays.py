@@ -192,17 +192,18 @@ def test_a_resume_that_gives_every_line_a_new_uuid_is_still_a_copy_of_its_beginn
 
 
 @ORDERS
-def test_a_resume_that_is_taken_in_while_it_grows_holds_only_its_own(
+def test_a_resume_that_is_taken_in_while_its_copies_are_being_written_repeats_and_loses_nothing(
     home: Home, index: recall.Index, backwards: bool
 ) -> None:
+    """Until it holds more than its parent, nothing tells which of the two is the copy."""
     resumed = [*claude_parent(S2), cl(at(60), "user", uid(70), S2, SRV, "now fix harbor")]
     paths = [project(home, S1, claude_parent(S1)), project(home, S2, resumed[:1])]
     take_in(index, paths, backwards)
     for line in resumed[1:]:
         append(paths[1], [line])
         index.ingest(paths)
-    assert owners(index, "kite cache cold") == [S1]
-    assert owners(index, "the key changed") == [S1]
+    assert len(owners(index, "kite cache cold")) == 1
+    assert len(owners(index, "the key changed")) == 1
     assert owners(index, "now fix harbor") == [S2]
 
 
@@ -212,7 +213,7 @@ def test_a_resume_that_is_taken_in_while_it_grows_holds_only_its_own(
 def imported(session: str) -> list[str]:
     """A Claude session as Codex imports it: stamped with the import's time, tool calls flattened into text."""
     turn = {"type": "task_started", "turn_id": "external-import-turn-1", "started_at": _unix(at(0))}
-    call = "[external_agent_tool_call: Bash]\ncommand: kitectl cache stats\n[/external_agent_tool_call]"
+    call = "[external_agent_tool_call: Bash]\ncommand: kitectl stats\n[/external_agent_tool_call]"
     result = "[external_agent_tool_result]\nhit rate 3 percent\n[/external_agent_tool_result]"
     said = [("user", ASKED), ("assistant", call), ("assistant", result), ("assistant", ANSWERED)]
     lines = [cx_meta(at(600), session, SRV), cx(at(600), "event_msg", turn)]
@@ -224,7 +225,7 @@ def imported(session: str) -> list[str]:
 
 
 def claude_original(session: str) -> list[str]:
-    call = [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "kitectl cache stats"}}]
+    call = [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "kitectl stats"}}]
     result = [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "hit rate 3 percent"}]
     return [
         cl(at(0), "user", uid(1), session, SRV, ASKED),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -71,7 +72,7 @@ def ran(call: str, command: str, **fields: Any) -> str:
 
 def reader_of(*lines: str | bytes, path: PurePath = PATH) -> tuple[CodexReader, list[Message]]:
     reader = CodexReader(path)
-    messages = []
+    messages: list[Message] = []
     for number, line in enumerate(lines, start=1):
         text = line if isinstance(line, bytes) else line.encode()
         messages.extend(reader.read(Line(number, text)))
@@ -248,7 +249,7 @@ def test_a_person_may_write_about_what_codex_injects(text: str) -> None:
         "# Context from my IDE setup:\n\n## Open tabs:\n- kite.py\n\n## My request for Codex:\nrename it",
         "# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\nrename it",
         "<environment_context>\n</environment_context>\n\n<skill>\nkite\n</skill>\nrename it",
-        "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>\n<user_action>\n</user_action>\nrename it",
+        "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>\n<skill>\n</skill>\nrename it",
         "rename it\n<image></image>",
         'rename it\n\n<image name=[Image #1] path="C:\\Users\\ana\\a.png">\n</image>',
         "rename it\n<stdin>\nkite log\n</stdin>",
@@ -382,14 +383,16 @@ def test_a_command_that_the_person_ran_is_a_tool_message_once(lines: tuple[str, 
 
 def test_a_script_that_only_runs_commands_is_those_commands() -> None:
     source = 'const r = await tools.exec_command({"cmd": "rg \\"令牌桶\\" src", workdir: "/w"});\ntext(r.output)'
-    output = [{"type": "input_text", "text": "Script completed\nWall time 0.2 seconds\nOutput:\n"},
-              {"type": "input_text", "text": "src/a.py"}]  # fmt: skip
+    texts = ["Script completed\nWall time 0.2 seconds\nOutput:\n", "src/a.py"]
+    output = [{"type": "input_text", "text": text} for text in texts]
     command = ran("exec-1", 'rg "令牌桶" src', aggregated_output="src/a.py\n")
-    assert read(script("x1", source), command, printed("x1", output)) == [("tool", 'rg "令牌桶" src'), ("tool", "src/a.py")]
+    messages = read(script("x1", source), command, printed("x1", output))
+    assert messages == [("tool", 'rg "令牌桶" src'), ("tool", "src/a.py")]
 
 
-def test_a_script_that_computes_its_commands_is_kept_and_its_events_name_them() -> None:
-    source = "for (const f of files) await tools.exec_command({cmd: `wc ${f}`})"
+@pytest.mark.parametrize("value", ["`wc ${f}`", '"wc " + f', "command(f)"])
+def test_a_script_that_computes_its_commands_is_kept_and_its_events_name_them(value: str) -> None:
+    source = f"for (const f of files) await tools.exec_command({{cmd: {value}}})"
     lines = [script("x1", source), ran("exec-1", "wc a"), ran("exec-2", "wc b"), printed("x1", "9 a\n3 b")]
     assert read(*lines) == [("tool", source), ("tool", "wc a"), ("tool", "wc b"), ("tool", "9 a\n3 b")]
 
@@ -647,6 +650,31 @@ def test_the_state_holds_nothing_that_was_said() -> None:
     )
     assert len(messages) == 5
     assert secret not in json.dumps(reader.state())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        said("user", "a" + "\n" * 500_000 + "b"),
+        said("user", "<skill></skill>" * 50_000 + "x"),
+        said("user", "\n".join(["<image>"] * 50_000)),
+        said("user", "\n<stdin>\n" * 50_000),
+        said("user", "<user_shell_command><command>" + "\n</command>" * 50_000),
+        said("assistant", "<proposed_plan>" * 50_000),
+        said("assistant", "<oai-mem-citation>" * 50_000),
+        script("x1", "recall " + '"' * 500_000),
+        script("x1", "recall " + '\\"' * 500_000),
+        script("x1", "recall " + "`a'" * 200_000),
+        script("x1", 'cmd:"' * 200_000),
+        printed("c1", "Wall time\n" * 200_000),
+        printed("c1", "Command: " + "x\n" * 200_000),
+    ],
+    ids=range(13),
+)
+def test_a_hostile_line_costs_no_more_than_a_long_one(line: str) -> None:
+    begun = time.process_time()
+    read(line)
+    assert time.process_time() - begun < 5
 
 
 WORDS = st.sampled_from([
