@@ -188,6 +188,14 @@ def test_a_message_that_shares_its_uuid_but_says_something_else_is_kept(index: r
     assert texts(index, "younger") == ["why does the harbour bell ring?"]
 
 
+def test_a_message_with_an_id_of_its_own_is_no_copy_where_ids_were_kept(index: recall.Index) -> None:
+    older = keyed(messages([("user", "yes"), ("user", "yes")]), 1)
+    own = keyed(messages([("user", "yes")], START + timedelta(hours=1)), 100)
+    index.add(Session("older", "claude", started_at=START, messages=older))
+    index.add(Session("younger", "claude", started_at=START + timedelta(hours=1), messages=(older[0], *own)))
+    assert texts(index, "younger") == ["yes"]
+
+
 def test_adding_a_session_twice_neither_copies_nor_adds(index: recall.Index) -> None:
     session = Session("one", "codex", messages=messages(TASK))
     index.add(session)
@@ -216,14 +224,14 @@ class History:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> History:
+def histories(draw: st.DrawFn, by_id: bool | None = None) -> History:
     """Up to four sessions; each but the first copies the beginning of an earlier one, or begins anew.
 
     A copy is known as one by what the session says of its parent, or by ids that are unique in the world.
     """
     words = st.sampled_from(["yes", "go on", "run the tests", "lantern", "fixed", "灯塔"])
     turns = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), words), min_size=1, max_size=4)
-    by_id = draw(st.booleans())
+    by_id = draw(st.booleans()) if by_id is None else by_id
     said: list[list[Message]] = []
     sessions: list[Session] = []
     for place in range(draw(st.integers(2, 4))):
@@ -256,8 +264,8 @@ def test_the_order_in_which_sessions_are_taken_in_makes_no_difference(history: H
 
 
 @settings(max_examples=30, deadline=None)
-@given(histories(), st.randoms(use_true_random=False))
-def test_sessions_that_grow_bit_by_bit_end_as_if_taken_in_at_once(history: History, chance: random.Random) -> None:
+@given(histories(by_id=False), st.randoms(use_true_random=False))
+def test_forks_that_grow_bit_by_bit_end_as_if_taken_in_at_once(history: History, chance: random.Random) -> None:
     whole = outcome(history.sessions)
     with recall.open(":memory:", Silent()) as index:
         for session in history.sessions:

@@ -38,8 +38,8 @@ def detect(path: Path, head: bytes) -> type[Reader]:
     if not head.strip():
         raise TranscriptError(f"{path} is empty; {_EXPECTED}; take it in again when something was said in it")
     text = head.decode("utf-8", "replace")
-    # A crash leaves NULs at the end of a transcript; only a file that begins with them is no text.
-    if "\0" in text.lstrip("\n").partition("\n")[0] or text.count("\ufffd") > len(text) // 10:
+    # A crash leaves NULs inside a transcript; only a file that begins with some is no text.
+    if "\0" in text[:80] or text.count("\ufffd") > len(text) // 10:
         raise TranscriptError(f"{path} is a binary file or not UTF-8; {_EXPECTED}; {_REMEDY}")
     if not head.lstrip().startswith((b"{", b"[")):
         reader = _markdown_reader(path, text) or _json_reader(path, head)

@@ -19,7 +19,7 @@ _SUBCOMMANDS = (
 # print into it is recognised by its frame. Every repeat is bounded or stands before a fixed character, because command
 # lines of megabytes exist.
 _COMMAND = re.compile(
-    r"\s{0,20}(?:cd\s+[^;&|\n]{1,400}(?:&&|;)\s{0,20})?"
+    r"\s{0,20}(?:cd\s+[^;&|\n]{1,400}(?:&&|;|\n)\s{0,20})?"
     r"(?:[A-Za-z_]\w{0,60}=\S{0,400}\s{1,20}){0,8}"
     r"(?:[^\s;&|]{0,400}[/\\])?"
     r"(?:(?:repo-)?recall(?:\.exe)?|(?:uvx|uv\s+run|pipx\s+run)\s+(?:repo-)?recall|python[\d.]*\s+-m\s+recall)"

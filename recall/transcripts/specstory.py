@@ -208,7 +208,7 @@ class SpecStoryReader:
         self._section = replace(self._section, line=0)
         name, text = _tool_of(block)
         self._after_skill = name == "Skill"
-        if is_own_tool(name) or ("recall" in text and is_own_command(_commands(text))):
+        if is_own_tool(name) or ("recall" in text and any(map(is_own_command, _commands(text)))):
             return
         if '"scope"' in text and any(is_own_json(part) for part in _OUTPUT_START.split(text)):
             return
@@ -249,9 +249,9 @@ def _fence(line: str) -> str:
     return line.lstrip("`").strip().casefold()
 
 
-def _commands(text: str) -> str:
+def _commands(text: str) -> list[str]:
     """The lines before the output: a description, a command in backticks, a fence of shell lines."""
-    lines = []
+    lines: list[str] = []
     within = False
     for line in text.split("\n"):
         if line.startswith("```"):
@@ -260,7 +260,7 @@ def _commands(text: str) -> str:
             within = True
         else:
             lines.append(line.strip().strip("`"))
-    return "\n".join(lines)
+    return lines
 
 
 def _time(text: str) -> datetime | None:

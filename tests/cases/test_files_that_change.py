@@ -156,7 +156,11 @@ def test_a_damaged_compressed_file_is_reported_and_stops_nothing(home: Home, ind
     write(home.claude / "-srv" / f"{S1}.jsonl", claude_lines(S1, "/srv", ("user", "buoy")))
     report = index.ingest()
     assert sorted(file.status for file in report.files) == ["new", "skipped"]
-    assert any("zstd" in problem for problem in index.problems())
+    (damaged,) = [file for file in report.files if file.status == "skipped"]
+    assert damaged.path == str(packed)
+    assert damaged.reason in index.problems()
+    assert "zstd" in damaged.reason
+    assert "empty" not in damaged.reason
 
 
 def test_a_session_whose_transcript_was_deleted_is_still_found_and_shown(home: Home, index: recall.Index) -> None:
@@ -192,8 +196,9 @@ def test_what_is_no_transcript_is_reported_once_with_its_reason(home: Home, inde
     rollout(home)
     report = index.ingest()
     assert report.new_messages == 3
-    assert sorted(file.status for file in report.files) == ["new", "skipped", "skipped"]
-    assert all(file.reason for file in report.files if file.status == "skipped")
+    assert sorted(file.status for file in report.files) == ["empty", "new", "skipped"]
+    assert all(file.reason for file in report.files if file.status != "new")
+    assert index.problems() == [file.reason for file in report.files if file.status == "skipped"]
 
 
 def test_a_path_that_does_not_exist_is_wrong_usage(index: recall.Index, tmp_path: Path) -> None:
