@@ -95,7 +95,7 @@ def matching_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int
     for match in _TOKEN.finditer(text):
         if match["run"]:
             run = _fold(match[0])
-            if len(run) != len(match[0]):  # folding changed the length, so offsets inside it mean nothing
+            if run != "".join(map(_fold, match[0])) or len(run) != len(match[0]):  # offsets inside it mean nothing
                 term = next((t for t in _run_terms(run) if t in wanted), None)
                 if term:
                     yield match.start(), match.end(), term

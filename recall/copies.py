@@ -43,11 +43,13 @@ def mark_copies(connection: apsw.Connection, session_id: int, first_new: int) ->
     marked: list[int] = []
     for other in _related(connection, session_id, first_new):
         parent, child = _by_age(_header(connection, session_id), _header(connection, other))
-        pairs = _aligned(_entries(connection, parent.id), _entries(connection, child.id), dated=not child.imported)
+        originals, copies = _entries(connection, parent.id), _entries(connection, child.id)
         # An id that is unique in the world proves the relation; then every id they share with the same text is a copy,
         # wherever it stands. Other ids prove nothing: a local model may number its answers 1, 2, 3 in every session.
         if connection.execute(_SHARES_UUID, (child.id, parent.id)).fetchone():
-            pairs += _with_equal_keys(connection, parent.id, child.id)
+            pairs = _with_equal_keys(connection, parent.id, child.id)
+        else:
+            pairs = _aligned(originals, copies, dated=not child.imported)
         for original, copy in pairs:
             # Exactly one session holds a text: one that is itself a copy passes its owner on, but never back.
             owner = original.copied_from or parent.id
@@ -157,7 +159,8 @@ _HEADER = """
 select id, name, ifnull(started_at, 0), ifnull(updated_at, 0), forked_from, imported from sessions where id = ?
 """
 _ENTRIES = """
-select id, digest, role in ('user', 'assistant'), said_at, copied_from from messages where session_id = ? order by number
+select id, digest, role in ('user', 'assistant'), said_at, copied_from
+from messages where session_id = ? order by number
 """
 _MARK = "update messages set copied_from = ?, text = '', files = '' where id = ?"
 _SHARES_UUID = """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import apsw
 import numpy as np
 
-from recall.database import Value
+from recall.database import Row, Value
 from recall.embedding import Embedder, Vectors
 
 KNN_LIMIT = 4_096
@@ -104,12 +104,22 @@ def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_id
 
 
 def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> None:
-    """Take passages out of every embedder's table."""
-    for (embedder,) in connection.execute("select id from embedders").fetchall():
-        for passage_id in passage_ids:
-            connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
+    """Take passages out of every embedder's table. Without sqlite-vec the vectors stay until `remove_orphans`."""
+    if connection.execute(_HAS_VEC0).fetchone():
+        for (embedder,) in connection.execute("select id from embedders").fetchall():
+            for passage_id in passage_ids:
+                connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
     for passage_id in passage_ids:
         connection.execute("delete from embedded where passage_id = ?", (passage_id,))
+
+
+def remove_orphans(connection: apsw.Connection, table: str) -> None:
+    """Remove vectors whose passage went while sqlite-vec could not be loaded."""
+    orphans: list[Row] = connection.execute(
+        f"select rowid from {table}_rowids where rowid not in (select id from passages)"
+    ).fetchall()
+    for (passage_id,) in orphans:
+        connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
 
 
 def embedder_id(table: str | None) -> int:
@@ -117,6 +127,7 @@ def embedder_id(table: str | None) -> int:
     return int(table.removeprefix("vectors_")) if table else 0
 
 
+_HAS_VEC0 = "select 1 from pragma_module_list where name = 'vec0'"
 _WITHOUT_VECTOR = """
 select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
 from passages p join messages m on m.id = p.message_id

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall.analysis import unspaced_share
+from recall.errors import ModelError
 
 Vectors = NDArray[np.float32]
 
@@ -70,7 +71,7 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
     fastembed model or of a local folder, anything else is an embedder itself.
 
     cache: folder for models that are downloaded. Models are loaded when they are first used, not here.
-    Raises ModelError for an unknown name or a folder without a model.
+    Raises ModelError for an unknown name, a folder without a model, and an object that is no embedder.
     """
     if choice is None or choice == "minilm":
         from recall.minilm import MiniLM
@@ -80,6 +81,10 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
         from recall.onnx_embedder import FastembedModel
 
         return FastembedModel(choice, cache)
+    if not isinstance(choice, Embedder):
+        needed = ("name", "dimension", "embed_passages", "embed_query")
+        missing = ", ".join(name for name in needed if not hasattr(choice, name))
+        raise ModelError(f"{choice!r} is no embedder: it lacks {missing}; give an object with {', '.join(needed)}")
     return choice
 
 
@@ -95,7 +100,8 @@ def english_share(text: str) -> float:
 
 def unit(vectors: Vectors) -> Vectors:
     """The rows with norm 1; rows of zeros, and rows that hold no numbers, become zeros."""
-    vectors = np.nan_to_num(np.asarray(vectors, dtype=np.float32), posinf=0.0, neginf=0.0)
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    result: Vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    # In float64, where the squares of the largest float32 still fit.
+    wide = np.nan_to_num(np.asarray(vectors, dtype=np.float64), posinf=0.0, neginf=0.0)
+    norms = np.linalg.norm(wide, axis=-1, keepdims=True)
+    result: Vectors = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0).astype(np.float32)
     return result

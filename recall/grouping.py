@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from recall import analysis
 
-SESSION_LIMIT = 2
-"""Hits of one session, as long as others have something to show."""
+PER_SESSION = 2
+"""Hits of one session, as long as others have something to show, unless the caller asks for more."""
 
 SHORT_TERMS = 12
 """Passages with fewer different terms are shown for each session: "run the tests" was meant anew each time."""
@@ -38,11 +38,11 @@ class Group:
     similar: int
 
 
-def group(ranking: Iterable[Candidate], limit: int) -> list[Group]:
+def group(ranking: Iterable[Candidate], limit: int, per_session: int = PER_SESSION) -> list[Group]:
     """At most `limit` groups, in the order of the ranking.
 
-    Passages of one message, and nearly identical passages, become one group. A session gives SESSION_LIMIT groups at
-    first; what is left over fills up the places that no other session takes.
+    Passages of one message, and nearly identical passages, become one group. A session gives `per_session` groups
+    at first; what is left over fills up the places that no other session takes.
     """
     leaders: list[tuple[Candidate, frozenset[str]]] = []
     similar: dict[int, int] = {}
@@ -65,18 +65,18 @@ def group(ranking: Iterable[Candidate], limit: int) -> list[Group]:
             similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
         else:
             leaders.append((candidate, terms))
-    chosen = _without_crowding([lead for lead, _ in leaders], limit)
+    chosen = _without_crowding([lead for lead, _ in leaders], limit, per_session)
     return [Group(candidate, similar.get(candidate.passage_id, 0)) for candidate in chosen]
 
 
-def _without_crowding(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
+def _without_crowding(candidates: Sequence[Candidate], limit: int, per_session: int) -> list[Candidate]:
     taken: dict[int, int] = {}
     chosen: list[tuple[int, Candidate]] = []
     left_over: list[tuple[int, Candidate]] = []
     for place, candidate in enumerate(candidates):
         count = taken.get(candidate.session_id, 0)
         taken[candidate.session_id] = count + 1
-        (chosen if count < SESSION_LIMIT else left_over).append((place, candidate))
+        (chosen if count < per_session else left_over).append((place, candidate))
     first = chosen[:limit]
     first += left_over[: limit - len(first)]
     return [candidate for _, candidate in sorted(first, key=lambda placed: placed[0])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,11 +14,13 @@ from recall.archive import Occurrences
 from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Tokenizing, choose, unit
 from recall.errors import ModelError, UsageError
+from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
 from recall.scope import Scope
 from recall.search import Query, filter_of, search
+from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
 from recall.types import AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
@@ -97,6 +99,7 @@ class Index:
         connection = self.database.connection
         with self.database.write():
             table = dense.make_table(connection, self.embedder)
+            dense.remove_orphans(connection, table)
         total, done = dense.count_without_vector(connection, table), 0
         while batch := dense.without_vector(connection, table, EMBED_BATCH):
             vectors = unit(self.embedder.embed_passages([text for _, _, text in batch]))
@@ -113,14 +116,21 @@ class Index:
         return done
 
     def search(
-        self, text: str, scope: Scope | None = None, limit: int = 5, mode: Mode = "hybrid", snippet_limit: int = 300
+        self,
+        text: str,
+        scope: Scope | None = None,
+        limit: int = 5,
+        mode: Mode = "hybrid",
+        snippet_limit: int = SNIPPET_LIMIT,
+        per_session: int = PER_SESSION,
     ) -> SearchResult:
         """The places in earlier sessions that answer `text`, best first; any text that is not blank is valid.
 
-        scope: None is the repository of the current directory. Raises UsageError for an empty text, a limit below 1,
-        an unknown mode; ModelError only where mode is "dense" and vectors cannot be searched.
+        scope: None is the repository of the current directory. per_session: hits of one session, as long as others
+        have something to show. Raises UsageError for an empty text, a limit below 1, an unknown mode; ModelError
+        only where mode is "dense" and vectors cannot be searched.
         """
-        query = Query(text, scope or Scope.here(), limit, mode, snippet_limit)
+        query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
         return search(self.database, self.embedder, query)
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
@@ -180,6 +190,7 @@ def _absolute(path: str | Path) -> Path:
     return Path(path).expanduser().resolve()
 
 
+@cache
 def _bundled_spans() -> Callable[[str], Sequence[tuple[int, int]]]:
     from recall.minilm import MiniLM
 

@@ -20,6 +20,7 @@ from recall.transcripts.detect import detect
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
 from recall.transcripts.reader import Line, Reader
 from recall.types import FileReport, FileStatus, Message
+from scanning import redact
 
 BATCH_MESSAGES = 1_000
 """Messages in one transaction: few enough that a giant transcript neither fills the memory nor holds up a writer."""
@@ -174,7 +175,8 @@ class _Reading:
             read_to=read_to,
             line_count=line_count,
             state=self.reader.state(),
-            skipped=dict(self.reader.skipped),
+            # The kind of an unknown line is a word of the file, so it may be anything.
+            skipped={redact(kind).text: count for kind, count in self.reader.skipped.items()},
             reader=type(self.reader).__name__,
         )
 

@@ -40,9 +40,11 @@ class FastembedModel:
         self._cache = cache
         self._may_download = False
         self._model_name = f"local:{folder.resolve()}" if self._folder else str(choice)
+        family = folder.resolve().name if self._folder else str(choice)
         self._before_query, self._before_passage = next(
-            (prefixes for part, prefixes in _PREFIXES.items() if part in self._model_name.lower()), ("", "")
+            (prefixes for part, prefixes in _PREFIXES.items() if part in family.lower()), ("", "")
         )
+        self._reads_english_only = _is_english_only(family.lower())
         self.max_tokens = DEFAULT_MAX_TOKENS
 
     @property
@@ -93,9 +95,7 @@ class FastembedModel:
         return spans
 
     def readable_share(self, text: str) -> float:
-        name = self._model_name.lower()
-        reads_english_only = any(mark in name for mark in ("-en", "_en", "minilm-l6")) and "multilingual" not in name
-        return english_share(text) if reads_english_only else 1.0
+        return english_share(text) if self._reads_english_only else 1.0
 
     @cached_property
     def _measure(self) -> Any:
@@ -110,7 +110,9 @@ class FastembedModel:
     @cached_property
     def _model(self) -> TextEmbedding:
         from fastembed import TextEmbedding
+        from loguru import logger
 
+        logger.disable("fastembed")  # it prints to standard error what the exception says too
         dimension = self.dimension  # raises for an unknown name, before anything is fetched
         settings: dict[str, Any] = {"threads": available_cpus()}
         if self._folder:
@@ -126,6 +128,10 @@ class FastembedModel:
                 f'the model "{self._model_name}" is not on this machine or cannot be loaded '
                 f"({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed"
             ) from error
+
+
+def _is_english_only(name: str) -> bool:
+    return any(mark in name for mark in ("-en-", "_en_", "minilm-l6")) or name.endswith(("-en", "_en"))
 
 
 def _register(name: str, folder: Path, dimension: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 
@@ -14,7 +14,7 @@ from recall.dense import Filter
 from recall.embedding import Embedder, Vectors, readable_share, unit
 from recall.errors import ModelError, UsageError
 from recall.fusion import Ranked, confidence_of, fuse
-from recall.grouping import Candidate, Group, group
+from recall.grouping import PER_SESSION, Candidate, Group, group
 from recall.intake import stored_place
 from recall.rendering import safe_text
 from recall.scope import Scope
@@ -41,13 +41,15 @@ class Query:
     limit: int = 5
     mode: Mode = "hybrid"
     snippet_limit: int = SNIPPET_LIMIT
+    per_session: int = PER_SESSION
 
     def __post_init__(self) -> None:
         """Raises UsageError for an empty text, a limit below 1 or an unknown mode."""
         if not self.text.strip():
             raise UsageError("the query is empty; expected a question or a few words")
-        if self.limit < 1:
-            raise UsageError(f"limit is {self.limit}; expected 1 or more")
+        for name, number in (("limit", self.limit), ("per_session", self.per_session)):
+            if number < 1:
+                raise UsageError(f"{name} is {number}; expected 1 or more")
         if self.mode not in MODES:
             raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
 
@@ -86,11 +88,11 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
             if nearest and table is not None and vector is not None:
                 cosines |= dense.cosines(connection, table, vector, [p for p in matching if p not in cosines])
         ranking = fuse(matching, nearest, cosines, readable)[:DEPTH]
-    groups = group(_candidates(connection, ranking), limit)
+    groups = group(_candidates(connection, ranking), limit, query.per_session)
     scores = {ranked.passage_id: ranked for ranked in ranking}
     return SearchResult(
         query=text,
-        scope=query.scope.describe(),
+        scope=replace(query.scope, place=stored_place(query.scope.place)).describe(),
         mode=mode,
         degraded=degraded,
         confidence=_confidence(groups, weights, cosines, readable),

@@ -43,16 +43,16 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
         raise UsageError(f'"{ref}" is no ref; expected <session id>:<message number>, as search prints it')
     if min(before, after) < 0:
         raise UsageError(f"before is {before} and after {after}; expected 0 or more")
-    session_id, number = _session_id(connection, name), int(number_text)
+    (session_id, name), number = _session(connection, name), int(number_text)
     first, last = number - min(before, WINDOW_MAX), number + min(after, WINDOW_MAX)
-    rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall()
+    rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall() if last < 2**63 else []
     if not any(row[0] == number for row in rows):
         raise NotFoundError(f'session "{name}" has no message {number}; see what it holds with: recall show {name}:1')
     return [_shown(name, row) for row in rows]
 
 
-def _session_id(connection: apsw.Connection, name: str) -> int:
-    """Row id by name, or by a beginning of the name that only one session has."""
+def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
+    """(row id, name) by name, or by a beginning of the name that only one session has."""
     rows: list[Row] = connection.execute("select id, name from sessions where name = ?", (name,)).fetchall()
     if not rows and len(name) >= 4:
         pattern = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -63,7 +63,7 @@ def _session_id(connection: apsw.Connection, name: str) -> int:
         raise NotFoundError(f'no session is named "{name}"; list those of this repository with: recall recent')
     if len(rows) > 1:
         raise NotFoundError(f'more than one session begins with "{name}"; give more of its id')
-    return int(rows[0][0])
+    return rows[0][0], rows[0][1]
 
 
 def _summary(row: Row) -> SessionSummary:

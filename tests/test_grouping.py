@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.grouping import SESSION_LIMIT, Candidate, group
+from recall.grouping import PER_SESSION, Candidate, group
 
 
 def candidate(passage: int, session: int, text: str = "", message: int | None = None) -> Candidate:
@@ -59,7 +59,7 @@ def test_passages_that_share_some_words_stay_apart() -> None:
 
 def test_a_session_gives_two_hits_as_long_as_others_have_something() -> None:
     crowd = [candidate(i, 1) for i in range(1, 6)]
-    assert SESSION_LIMIT == 2
+    assert PER_SESSION == 2
     assert shown([*crowd, candidate(8, 2), candidate(9, 3)], 4) == [1, 2, 8, 9]
 
 
@@ -74,8 +74,19 @@ def test_repeats_do_not_use_up_the_places_of_their_session() -> None:
     assert shown([*repeats, candidate(7, 1), candidate(8, 2)], 3) == [1, 7, 8]
 
 
-def test_empty_texts_are_alike() -> None:
-    assert shown([candidate(1, 1, "…"), candidate(2, 2, "!")], 5) == [1]
+def test_texts_without_words_are_alike_in_one_session() -> None:
+    assert shown([candidate(1, 1, "…"), candidate(2, 1, "!"), candidate(3, 2, "?")], 5) == [1, 3]
+
+
+def test_a_short_text_is_shown_for_each_session_that_says_it() -> None:
+    said = "run the tests again"
+    assert shown([candidate(1, 1, said), candidate(2, 1, said), candidate(3, 2, said)], 5) == [1, 3]
+
+
+def test_a_caller_may_ask_for_more_hits_of_a_session() -> None:
+    ranking = [*(candidate(i, 1) for i in range(1, 6)), candidate(8, 2), candidate(9, 3)]
+    assert [found.candidate.passage_id for found in group(ranking, 4, per_session=4)] == [1, 2, 3, 4]
+    assert [found.candidate.passage_id for found in group(ranking, 4, per_session=1)] == [1, 2, 8, 9]
 
 
 @given(RANKINGS, st.integers(1, 8))
@@ -98,9 +109,9 @@ def test_a_crowding_session_only_fills_places_that_are_left(ranking: list[Candid
     everything = [shown.candidate for shown in group(ranking, 100)]
     found = [shown.candidate for shown in group(ranking, limit)]
     assert len(found) == min(limit, len(everything))
-    crowding = {c.session_id for c in found if sum(d.session_id == c.session_id for d in found) > SESSION_LIMIT}
+    crowding = {c.session_id for c in found if sum(d.session_id == c.session_id for d in found) > PER_SESSION}
     for other in {c.session_id for c in everything} - crowding:
-        entitled = [c for c in everything if c.session_id == other][:SESSION_LIMIT]
+        entitled = [c for c in everything if c.session_id == other][:PER_SESSION]
         assert not crowding or {c.passage_id for c in entitled} <= {c.passage_id for c in found}
 
 

@@ -81,9 +81,7 @@ def uid(number: int) -> str:
 def cx_call(ts: str, call: str, command: str) -> str:
     """A shell command that Codex runs."""
     arguments = json.dumps({"command": ["bash", "-lc", command]})
-    return cx(
-        ts, "response_item", {"type": "function_call", "name": "shell", "call_id": call, "arguments": arguments}
-    )
+    return cx(ts, "response_item", {"type": "function_call", "name": "shell", "call_id": call, "arguments": arguments})
 
 
 def cx_output(ts: str, call: str, output: Any) -> str:

@@ -44,17 +44,13 @@ STEPS = [
     Step("What was said around the first hit", "shop", ("show", FIRST_HIT, "--before", "1", "--after", "1")),
     search("用中文问", "这个仓库之前 hooks 怎么设计的"),
     search("用中文问一个英文会话：靠其中的标识符", "PaymentTimeout 是怎么解决的"),
-    search(
-        "An error message, pasted", "psycopg.errors.LockNotAvailable: canceling statement due to lock timeout"
-    ),
+    search("An error message, pasted", "psycopg.errors.LockNotAvailable: canceling statement due to lock timeout"),
     search(
         "A file name; the linked worktree knows what the main checkout does",
         "ratelimit.py",
         directory="shop-fix",
     ),
-    search(
-        "Only the repository notes knows this, and the scope does not widen", "merge notes edited offline"
-    ),
+    search("Only the repository notes knows this, and the scope does not widen", "merge notes edited offline"),
     search("The same question, asked of everything", "merge notes edited offline", "--all"),
     search("The middle of a token that someone pasted", PART_OF_TOKEN, "--mode", "lexical"),
     Step("The latest sessions of this repository", "shop", ("recent",)),

@@ -107,12 +107,8 @@ class _Rollout:
             f"<environment_context>\n  <cwd>{self._cwd}</cwd>\n  <shell>bash</shell>\n"
             f"  <current_date>{self._moment:%Y-%m-%d}</current_date>\n</environment_context>"
         )
-        self._message(
-            "user", [rules, environment], ["agents_md.instructions", "environments.environment_context"]
-        )
-        self._add(
-            "world_state", full=True, state={"agents_md": {"directory": str(self._cwd), "text": AGENTS_MD}}
-        )
+        self._message("user", [rules, environment], ["agents_md.instructions", "environments.environment_context"])
+        self._add("world_state", full=True, state={"agents_md": {"directory": str(self._cwd), "text": AGENTS_MD}})
 
     def _said(self, step: Step) -> None:
         self._message("user", [step.text], ["user.text"])
@@ -146,9 +142,7 @@ class _Rollout:
             exit_code=step.exit_code,
             duration={"secs": 4, "nanos": 0},
         )
-        output = (
-            f"Wall time: 4.0000 seconds\nProcess exited with code {step.exit_code}\nOutput:\n{step.output}\n"
-        )
+        output = f"Wall time: 4.0000 seconds\nProcess exited with code {step.exit_code}\nOutput:\n{step.output}\n"
         self._item("function_call_output", call_id=call, output=output)
 
     def _edited(self, step: Step, call: str) -> None:

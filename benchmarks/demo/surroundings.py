@@ -39,9 +39,7 @@ def make_repositories(root: Path, environment: Mapping[str, str]) -> None:
     """Two repositories, `shop` and `notes`, and the linked worktree `shop-fix` of the first."""
     git = shutil.which("git")
     if git is None:
-        raise DemoError(
-            "found no git on the PATH; the demo makes two small repositories with it, please install it"
-        )
+        raise DemoError("found no git on the PATH; the demo makes two small repositories with it, please install it")
     author = ["-c", "user.name=Demo", "-c", "user.email=demo@example.com"]
     for name in ("shop", "notes"):
         (root / name).mkdir()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -12,6 +17,7 @@ def main() -> None:
     from recall.errors import RecallError, UsageError
 
     streams.prepare()
+    sys.argv[1:] = [_as_utf8(argument) for argument in sys.argv[1:]]
     try:
         app(prog_name="recall")
     except UsageError as error:
@@ -20,9 +26,17 @@ def main() -> None:
     except RecallError as error:
         streams.complain(error)
         sys.exit(1)
-    except KeyboardInterrupt:
-        streams.complain("stopped; what was done is kept, and the same command goes on from there")
-        sys.exit(1)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
-        sys.stderr.close()
-        sys.exit(0)
+    except SystemExit as ending:  # typer turns these two exceptions into exit statuses of its own
+        if isinstance(ending.__context__, BrokenPipeError):  # the reader (head, less) has seen enough
+            sys.exit(0)
+        if ending.code == INTERRUPTED:
+            streams.complain("stopped; what was done is kept, and the same command goes on from there")
+            sys.exit(1)
+        raise
+
+
+def _as_utf8(argument: str) -> str:
+    """The argument as it was typed: under an ASCII locale Python hands over its bytes as surrogates."""
+    if argument.isascii():
+        return argument
+    return os.fsencode(argument).decode("utf-8", "replace") if _SURROGATE.search(argument) else argument

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from recall.cli import streams
+from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.settings import load_settings
 from recall.errors import RecallError, UsageError
+from recall.grouping import PER_SESSION
 from recall.home import home_directory
 from recall.index import Index, open_index
 from recall.scope import Narrowing, Scope, parse_when
@@ -52,6 +54,7 @@ def search(
     repo: Repo = "",
     everywhere: Everywhere = False,
     limit: Limit = 5,
+    per_session: Annotated[int, typer.Option("--per-session", help="How many of one session at most.")] = PER_SESSION,
     mode: Annotated[str, typer.Option("--mode", help=f"One of {', '.join(MODES)}.")] = "hybrid",
     agent: Agent = "",
     role: RoleName = "",
@@ -72,15 +75,19 @@ def search(
     with _index() as index:
         if not no_sync:
             _sync(index)
-        result = index.search(query, scope, limit, _mode(mode))
-        hits, truncated, dropped = render.fit_hits(result.hits, budget_chars)
+        result = index.search(query, scope, limit, _mode(mode), per_session=per_session)
+        framed = not streams.is_for_a_person()
         if as_json:
-            streams.print_json(render.search_json(result, hits, truncated, dropped))
+            fitted = fit_hits(result.hits, budget_chars, lambda hits: _size(render.search_json(result, hits, True, 9)))
+            streams.print_json(render.search_json(result, fitted.items, fitted.truncated, fitted.omitted))
         else:
-            streams.print_text(render.search_text(result, hits, dropped, explain, not streams.is_for_a_person()))
+            fitted = fit_hits(
+                result.hits, budget_chars, lambda hits: len(render.search_text(result, hits, 9, explain, framed))
+            )
+            streams.print_text(render.search_text(result, fitted.items, fitted.omitted, explain, framed))
         for note in ([result.degraded] if result.degraded else []) + list(result.notes):
             streams.complain(note)
-        if not hits and not as_json and scope.kind != "everywhere":
+        if not result.hits and not as_json and scope.kind != "everywhere":
             _hint_where(index, scope)
 
 
@@ -95,6 +102,7 @@ def recent(
     until: Until = "",
     branch: Branch = "",
     file: File = "",
+    budget_chars: Budget = BUDGET_CHARACTERS,
     no_sync: NoSync = False,
     as_json: AsJson = False,
 ) -> None:
@@ -106,10 +114,13 @@ def recent(
         if not no_sync:
             _sync(index)
         sessions = index.recent(scope, limit)
-        if as_json:
-            streams.print_json(render.recent_json(sessions))
-        else:
-            streams.print_text(render.recent_text(sessions, not streams.is_for_a_person()))
+    if as_json:
+        fitted = fit_sessions(sessions, budget_chars, lambda some: _size(render.recent_json(some, True, 9)))
+        streams.print_json(render.recent_json(fitted.items, fitted.truncated, fitted.omitted))
+        return
+    framed = not streams.is_for_a_person()
+    fitted = fit_sessions(sessions, budget_chars, lambda some: len(render.recent_text(some, framed, 9)))
+    streams.print_text(render.recent_text(fitted.items, framed, fitted.omitted))
 
 
 @app.command()
@@ -124,13 +135,17 @@ def show(
     from recall.cli import render
 
     with _index() as index:
-        messages, truncated = render.fit_messages(index.show(ref, before, after), budget_chars)
+        messages = index.show(ref, before, after)
+    number = int(ref.rpartition(":")[2])
     if as_json:
-        streams.print_json(render.show_json(messages, truncated))
+        fitted = fit_messages(messages, number, budget_chars, lambda some: _size(render.show_json(some, True, 9)))
+        streams.print_json(render.show_json(fitted.items, fitted.truncated, fitted.omitted))
         return
-    streams.print_text(render.show_text(messages, ref, not streams.is_for_a_person()))
-    if truncated:
-        streams.complain(f"long messages were cut to stay within {budget_chars} characters; see --budget-chars")
+    framed = not streams.is_for_a_person()
+    fitted = fit_messages(messages, number, budget_chars, lambda some: len(render.show_text(some, ref, framed, 9)))
+    streams.print_text(render.show_text(fitted.items, ref, framed, fitted.omitted))
+    if fitted.truncated:
+        streams.complain(f"cut to stay within {budget_chars} characters; see --budget-chars")
 
 
 @app.command()
@@ -167,6 +182,10 @@ def status(as_json: AsJson = False) -> None:
         streams.print_json(document)
     else:
         streams.print_text(status_text(document))
+
+
+def _size(document: object) -> int:
+    return len(streams.json_text(document))
 
 
 def _index() -> Index:

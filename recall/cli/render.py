@@ -1,46 +1,17 @@
-"""Results as text for a terminal and as JSON documents, within a budget of characters."""
+"""Results as text, for a terminal or for an agent, and as JSON documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN
-from recall.types import Hit, SearchResult, SessionSummary, ShownMessage, Snippet
+from recall.types import Hit, SearchResult, SessionSummary, ShownMessage
 
 Document = dict[str, Any]
 
-HIT_OVERHEAD = 200
-"""About what a hit takes besides its snippet: title, times, ids."""
-
-SHORTEST_SNIPPET = 80
-
-
-def fit_hits(hits: Sequence[Hit], budget: int) -> tuple[list[Hit], bool, int]:
-    """(hits, whether any was cut, how many were dropped): all snippets are shortened before a hit is dropped.
-
-    The best hit is always kept.
-    """
-    kept = list(hits)
-    while len(kept) > 1 and len(kept) * (HIT_OVERHEAD + SHORTEST_SNIPPET) > budget:
-        kept.pop()
-    room = max(SHORTEST_SNIPPET, budget // max(1, len(kept)) - HIT_OVERHEAD)
-    shortened = [replace(hit, snippet=_shorten(hit.snippet, room)) for hit in kept]
-    dropped = len(hits) - len(kept)
-    return shortened, dropped > 0 or shortened != kept, dropped
-
-
-def fit_messages(messages: Sequence[ShownMessage], budget: int) -> tuple[list[ShownMessage], bool]:
-    """(messages, whether any was cut): long ones lose their ends until all fit."""
-    room = budget - 100 * len(messages)
-    share = max(SHORTEST_SNIPPET, room // max(1, len(messages)))
-    spare = sum(max(0, share - len(message.text)) for message in messages)
-    long = sum(len(message.text) > share for message in messages)
-    share += spare // long if long else 0
-    fitted = [replace(message, text=_cut(message.text, share)) for message in messages]
-    return fitted, any(a != b for a, b in zip(fitted, messages, strict=True))
+CONFIDENCE_WORDS = {"strong": "strong match", "weak": "weak match", "none": "probably none of these answers it"}
 
 
 def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain: bool, framed: bool) -> str:
@@ -49,17 +20,17 @@ def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain
     found = f"{len(hits)} hit{'' if len(hits) == 1 else 's'}" if hits else "nothing found"
     head = f"{found} · {where} · {result.mode}"
     if hits:
-        head += f" · {result.confidence} match"
+        head += f" · {CONFIDENCE_WORDS[result.confidence]}"
     blocks = [head]
     blocks += [_hit_text(rank, hit, explain) for rank, hit in enumerate(hits, 1)]
     if dropped:
-        blocks.append(f"{dropped} more left out to stay within the budget; raise it with --budget-chars")
+        blocks.append(_left_out(dropped))
     text = "\n\n".join(blocks)
     # What an agent reads is framed as quoted material, and is known again when it turns up in a transcript.
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
 
-def recent_text(sessions: Sequence[SessionSummary], framed: bool) -> str:
+def recent_text(sessions: Sequence[SessionSummary], framed: bool, dropped: int = 0) -> str:
     """What `recall recent` prints."""
     if not sessions:
         return "no sessions here yet"
@@ -68,19 +39,24 @@ def recent_text(sessions: Sequence[SessionSummary], framed: bool) -> str:
         facts = [session.agent, local_time(session.updated_at or session.started_at), session.branch]
         facts.append(f"{session.message_count} messages")
         lines.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.id}:1")
+    if dropped:
+        lines.append(_left_out(dropped))
     text = "\n".join(lines)
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
 
-def show_text(messages: Sequence[ShownMessage], ref: str, framed: bool) -> str:
+def show_text(messages: Sequence[ShownMessage], ref: str, framed: bool, dropped: int = 0) -> str:
     """What `recall show` prints."""
+    number = int(ref.rpartition(":")[2])
     blocks = []
     for message in messages:
-        mark = "→" if message.ref == ref else " "
+        mark = "→" if message.number == number else " "
         speaker = f"{message.role} ({message.tool})" if message.tool else message.role
         if message.subagent:
             speaker += ", subagent"
         blocks.append(f"{mark} {message.number}  {_joined([speaker, local_time(message.timestamp)])}\n{message.text}")
+    if dropped:
+        blocks.append(_left_out(dropped))
     text = "\n\n".join(blocks)
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
@@ -122,7 +98,7 @@ def search_json(result: SearchResult, hits: Sequence[Hit], truncated: bool, drop
     }
 
 
-def recent_json(sessions: Sequence[SessionSummary]) -> Document:
+def recent_json(sessions: Sequence[SessionSummary], truncated: bool = False, dropped: int = 0) -> Document:
     """The document of `recall recent --json`."""
     return {
         "sessions": [
@@ -141,11 +117,13 @@ def recent_json(sessions: Sequence[SessionSummary]) -> Document:
                 "source": session.source,
             }
             for session in sessions
-        ]
+        ],
+        "truncated": truncated,
+        "omitted": dropped,
     }
 
 
-def show_json(messages: Sequence[ShownMessage], truncated: bool) -> Document:
+def show_json(messages: Sequence[ShownMessage], truncated: bool, dropped: int = 0) -> Document:
     """The document of `recall show --json`."""
     return {
         "messages": [
@@ -161,6 +139,7 @@ def show_json(messages: Sequence[ShownMessage], truncated: bool) -> Document:
             for message in messages
         ],
         "truncated": truncated,
+        "omitted": dropped,
     }
 
 
@@ -186,16 +165,9 @@ def _hit_text(rank: int, hit: Hit, explain: bool) -> str:
     return f"{rank}. {session.title or '(untitled)'}\n   {_joined(facts)}\n{body}\n   {_joined(foot)}"
 
 
+def _left_out(count: int) -> str:
+    return f"{count} more left out to stay within the budget; raise it with --budget-chars"
+
+
 def _joined(facts: Sequence[str]) -> str:
     return " · ".join(fact for fact in facts if fact)
-
-
-def _shorten(snippet: Snippet, limit: int) -> Snippet:
-    if len(snippet.text) <= limit:
-        return snippet
-    text = _cut(snippet.text, limit)
-    return Snippet(text, tuple(span for span in snippet.highlights if span[1] < len(text)))
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

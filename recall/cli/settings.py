@@ -28,7 +28,7 @@ def load_settings(home: Path) -> Settings:
     path = home / "config.toml"
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Settings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read as TOML: {error}; mend it, or move it away") from error

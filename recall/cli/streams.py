@@ -23,14 +23,19 @@ def prepare() -> None:
 
 def print_json(document: object) -> None:
     """Print one JSON document, always in UTF-8, whatever the console's code page."""
-    text = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    text = json_text(document)
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None:  # a caller has put a text stream in its place
-        sys.stdout.write(text.decode("utf-8"))
+        sys.stdout.write(text)
         return
     sys.stdout.flush()
-    binary.write(text)
+    binary.write(text.encode("utf-8"))
     binary.flush()
+
+
+def json_text(document: object) -> str:
+    """A JSON document as it is printed."""
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE).decode("utf-8")
 
 
 def print_text(text: str) -> None:

@@ -1,7 +1,7 @@
 -- Derived from the archive: can be rebuilt from it at any time.
 
 create table passages (
-  id integer primary key,
+  id integer primary key autoincrement,  -- never used again: a vector may outlive its passage for a while
   message_id integer not null references messages on delete cascade,
   session_id integer not null,
   repository_id integer not null,

@@ -6,14 +6,19 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import zstandard
 
 from recall.errors import TranscriptError
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 LINE_LIMIT = 64 * 1024 * 1024
 """Longest line that is read, in bytes. A longer one is passed over: it holds files, not words."""
+
+READ_SIZE = 1 << 17
 
 BOM = b"\xef\xbb\xbf"
 
@@ -34,10 +39,7 @@ class RawLine:
 def open_stream(path: Path) -> BinaryIO:
     """The bytes of a transcript, decompressed where its name ends in .zst."""
     file = path.open("rb")
-    if path.suffix != ".zst":
-        return file
-    reader = zstandard.ZstdDecompressor().stream_reader(file, closefd=True, read_across_frames=True)
-    return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader)))
+    return cast(BinaryIO, io.BufferedReader(_Decompressed(file))) if path.suffix == ".zst" else file
 
 
 def read_head(path: Path, size: int) -> bytes:
@@ -73,6 +75,43 @@ def read_lines(path: Path, offset: int = 0) -> Iterator[RawLine]:
                 yield RawLine(raw.rstrip(b"\r\n"), offset, complete)
     except zstandard.ZstdError as error:
         raise TranscriptError(f"{path} is not a valid zstd file ({error}); decompress it, or take it away") from error
+
+
+class _Decompressed(io.RawIOBase):
+    """The decompressed bytes of a zstd file of one or more frames. zstandard's own reader takes a file that is cut
+    short for a whole one; this raises ZstdError at its end.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder = zstandard.ZstdDecompressor().decompressobj()
+        self._inside_frame = False
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._ready:
+            compressed = self._decoder.unused_data if self._decoder.eof else b""
+            if self._decoder.eof:
+                self._decoder = zstandard.ZstdDecompressor().decompressobj()
+                self._inside_frame = False
+            compressed = compressed or self._file.read(READ_SIZE)
+            if not compressed:
+                if self._inside_frame:
+                    raise zstandard.ZstdError("it ends in the middle of a frame")
+                return 0
+            self._ready = self._decoder.decompress(compressed)
+            self._inside_frame = not self._decoder.eof
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), len(self._ready))
+        view[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _skip(stream: BinaryIO, offset: int) -> None:

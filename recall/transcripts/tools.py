@@ -11,7 +11,7 @@ import orjson
 from recall.transcripts.reader import loads_leniently
 
 COMMAND_KEYS = ("command", "cmd", "script", "code")
-PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "workdir")
+PATH_KEYS = ("file_path", "path", "notebook_path", "filename")
 _QUIET = frozenset(
     {
         "timeout",
@@ -39,7 +39,7 @@ def describe_call(arguments: Mapping[str, Any] | str) -> tuple[str, tuple[str, .
         if parsed is None:
             return arguments, ()
         arguments = parsed
-    files = tuple(value for key in PATH_KEYS if isinstance(value := arguments.get(key), str) and key != "workdir")
+    files = tuple(value for key in PATH_KEYS if isinstance(value := arguments.get(key), str) and value)
     lines: list[str] = []
     for key, value in arguments.items():
         if key in _QUIET or value in (None, "", [], {}):

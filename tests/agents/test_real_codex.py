@@ -13,7 +13,9 @@ import recall
 
 RUN_AGENT = Path(__file__).parents[3] / "shared" / "lab" / "run-agent"
 QUESTION = "why is the lantern cache cold in the morning?"
-PROMPT = "DO_SHELL please find out why the lantern cache is cold. SAY:The lantern cache is cold: the key rotates on Fridays."
+PROMPT = (
+    "DO_SHELL please find out why the lantern cache is cold. SAY:The lantern cache is cold: the key rotates on Fridays."
+)
 
 
 @pytest.fixture(scope="module")

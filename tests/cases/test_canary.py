@@ -49,6 +49,7 @@ FILE = f"/srv/kite/{PLANTED['npm']}/lantern.txt"
 CWD = f"/srv/kite/{PLANTED['github']}/lantern"
 
 CODEX, CLAUDE = uid(0xD1), uid(0xD2)
+SHOW_CLAUDE = f"show {CLAUDE}:1 --after 20 --json"
 
 
 def codex_transcript(home: Home) -> Path:
@@ -98,7 +99,10 @@ def traces(data: bytes) -> dict[str, str]:
     return {name: run for name, value in PLANTED.items() for run in runs(value.casefold()) if run in text}
 
 
-COMMON = ("sk-proj-", "api03-", "sk-ant-a", "k-ant-ap", "-ant-api", "ant-api0", "nt-api03", "t-api03-", "sk_live_", "the vault", "vault code", "code is ")  # fmt: skip
+COMMON = (
+    "sk-proj-", "sk-ant-a", "k-ant-ap", "-ant-api", "ant-api0", "nt-api03", "t-api03-", "sk_live_",
+    "the vault", "vault code", "code is ",
+)  # fmt: skip
 """Beginnings that every credential of a kind has, and words of everyday; they give nothing away."""
 
 
@@ -111,16 +115,21 @@ def runs(value: str) -> Iterator[str]:
 
 def commands(ref: str) -> list[list[str]]:
     asked = [PLANTED["github"], ASSIGNED, "lantern deploy", PRIVATE, REMOTE]
-    searches = [["search", query, "--all"] for query in asked]
-    return [
-        ["ingest"],
-        ["embed"],
-        *searches,
+    plain = [
         ["search", "lantern", "--repo", CWD, "--limit", "20", "--explain"],
-        ["search", "lantern", "--all", "--limit", "20", "--branch", BRANCH],
+        ["search", "lantern", "--all", "--limit", "20", "--branch", BRANCH, "--mode", "lexical"],
         ["recent", "--all"],
         ["show", ref, "--before", "20", "--after", "20"],
         ["status"],
+    ]
+    return [
+        ["ingest"],
+        ["embed"],
+        *(["search", query, "--all", "--mode", "lexical", "--json"] for query in asked),
+        ["search", PLANTED["github"], "--all", "--no-sync"],
+        *plain,
+        *([*arguments, "--json"] for arguments in plain),
+        ["show", f"{CLAUDE}:1", "--after", "20", "--json"],
     ]
 
 
@@ -145,9 +154,6 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, dic
     printed: dict[str, Ran] = {}
     for arguments in commands(f"{CODEX}:1"):
         printed[" ".join(arguments)] = home.run(*arguments)
-        if arguments[0] in ("search", "recent", "show", "status"):
-            printed[" ".join([*arguments, "--json"])] = home.run(*arguments, "--json")
-    printed["show claude"] = home.run("show", f"{CLAUDE}:1", "--after", "20", "--json")
     yield home, printed
     patch.undo()
 
@@ -156,10 +162,10 @@ def test_every_command_ends_well_and_finds_what_is_no_secret(walked: tuple[Home,
     _, printed = walked
     for command, ran in printed.items():
         assert (command, ran.code) == (command, 0), ran.complaint
-    hits = printed["search lantern deploy --all --json"].document["hits"]
+    hits = printed["search lantern deploy --all --mode lexical --json"].document["hits"]
     assert {hit["session"]["id"] for hit in hits} == {CODEX, CLAUDE}
     assert "lantern" in printed[f"show {CODEX}:1 --before 20 --after 20"].text
-    messages = printed["show claude"].document["messages"]
+    messages = printed[SHOW_CLAUDE].document["messages"]
     assert {message["role"] for message in messages} == {"user", "assistant", "tool"}
     assert len(messages) == 6
 
@@ -187,7 +193,7 @@ def test_no_planted_value_and_no_part_of_one_is_printed(walked: tuple[Home, dict
 def test_a_secret_that_is_asked_for_finds_nothing_of_itself(walked: tuple[Home, dict[str, Ran]]) -> None:
     _, printed = walked
     for query in (PLANTED["github"], REMOTE):
-        document = printed[f"search {query} --all --json"].document
+        document = printed[f"search {query} --all --mode lexical --json"].document
         assert "REDACTED" in document["query"]
         for hit in document["hits"]:
             assert traces(json.dumps(hit).encode()) == {}
@@ -195,7 +201,7 @@ def test_a_secret_that_is_asked_for_finds_nothing_of_itself(walked: tuple[Home, 
 
 def test_the_host_and_the_names_around_a_secret_stay(walked: tuple[Home, dict[str, Ran]]) -> None:
     _, printed = walked
-    shown = "\n".join(message["text"] for message in printed["show claude"].document["messages"])
+    shown = "\n".join(message["text"] for message in printed[SHOW_CLAUDE].document["messages"])
     for kept in ("DEPLOY_PASSWORD=", "db.kite.example:5432/app", "ANTHROPIC_API_KEY=", "lantern ok", "[PRIVATE]"):
         assert kept in shown
 

@@ -90,7 +90,7 @@ def test_five_hits_are_given_whenever_five_different_ones_exist(index: recall.In
 def test_five_different_sessions_come_before_a_third_hit_of_one(index: recall.Index) -> None:
     add(index, "S", *(f"{QUERY}: {text}" for text in DIFFERENT))
     add(index, "mast", "a long story about the mast, in which some lease in the harbor expired at the very end")
-    add(index, "sail", "torn sails were sewn again before their lease expired; no harbor would have taken them otherwise")
+    add(index, "sail", "torn sails were sewn before their lease expired; no harbor would have taken them otherwise")
     add(index, "rope", "rope is cheap here, said she, although every harbor whose lease has expired sells it dear")
     result = search(index)
     assert sorted(hit.session.id for hit in result) == ["S", "S", "mast", "rope", "sail"]

@@ -163,6 +163,24 @@ def test_a_damaged_compressed_file_is_reported_and_stops_nothing(home: Home, ind
     assert "empty" not in damaged.reason
 
 
+def test_a_compressed_file_that_is_cut_short_gives_what_it_holds_and_is_not_taken_for_whole(
+    home: Home, index: recall.Index
+) -> None:
+    """Of a long file whole blocks are left, which can be read."""
+    said = [("user", f"lantern {number} {uid(number * 7919)[::-1]}") for number in range(3_000)]
+    packed = compressed(rollout(home, said))
+    packed.with_suffix("").unlink()
+    whole = packed.read_bytes()
+    packed.write_bytes(whole[:-10])
+    report = index.ingest()
+    assert report.new_messages < 3_000
+    assert [file.status for file in report.files] == ["skipped"]
+    assert any("zstd" in problem for problem in index.problems())
+    packed.write_bytes(whole)
+    index.ingest()
+    assert index.counts()["messages"] == 3_000
+
+
 def test_a_session_whose_transcript_was_deleted_is_still_found_and_shown(home: Home, index: recall.Index) -> None:
     path = rollout(home)
     index.ingest()

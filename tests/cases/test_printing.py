@@ -36,7 +36,7 @@ def session(home: Home, *texts: str, cwd: Path | str = "/srv/kite") -> str:
 # R32: legacy code pages
 
 
-@pytest.mark.parametrize("code_page", ["gbk", "cp1252", "big5", "ascii"])
+@pytest.mark.parametrize("code_page", ["gbk", "cp1252", "ascii"])
 def test_on_a_legacy_code_page_text_is_printed_with_replacements(home: Home, code_page: str) -> None:
     session(home, RELEASED)
     legacy = {"PYTHONUTF8": "0", "PYTHONIOENCODING": code_page}
@@ -123,7 +123,7 @@ def _is_bare(call: ast.Call) -> bool:
         return False
     if name == "write_text":
         return len(call.args) < 2
-    modes = [argument for argument in call.args[mode_at : mode_at + 1]]
+    modes = list(call.args[mode_at : mode_at + 1])
     modes += [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
     mode = modes[0].value if modes and isinstance(modes[0], ast.Constant) else ""
     if "TemporaryFile" in name and not modes:
@@ -201,10 +201,8 @@ def test_brackets_are_printed_as_written_in_lists_and_windows(home: Home) -> Non
     [
         ("ingest", "PATH"),
         ("show", "PATH"),
-        ("show", "PATH:3"),
         ("search", "kite", "--mode", "PATH"),
         ("search", "kite", "--since", "PATH"),
-        ("search", "kite", "--role", "PATH"),
         ("search", "kite", "--PATH"),
         ("PATH",),
     ],

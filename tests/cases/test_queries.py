@@ -89,7 +89,7 @@ def test_what_has_no_words_finds_nothing_and_raises_nothing(archive: recall.Inde
 @example("AND")
 @example("\ud800 kite")
 @example("\x00")
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_that_is_not_blank_is_a_valid_query(archive: recall.Index, query: str) -> None:
     if query.strip():
         lexical(archive, query)
@@ -104,7 +104,7 @@ _SYNTAX = st.sampled_from(
 
 
 @given(st.lists(_SYNTAX, max_size=4), st.lists(_SYNTAX, max_size=4), st.sampled_from(["", " "]))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_syntax_around_a_word_never_hides_it(
     archive: recall.Index, before: list[str], after: list[str], glue: str
 ) -> None:
@@ -112,7 +112,7 @@ def test_syntax_around_a_word_never_hides_it(
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=60))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, deadline=None)
 def test_any_text_can_be_stored_and_asked_for(text: str) -> None:
     with recall.open(":memory:") as index:
         index.add(Session("one", messages=(Message("user", text),)))

@@ -240,9 +240,7 @@ def _unix(time: str) -> int:
 
 
 @ORDERS
-def test_a_claude_session_that_codex_imported_stays_claudes(
-    home: Home, index: recall.Index, backwards: bool
-) -> None:
+def test_a_claude_session_that_codex_imported_stays_claudes(home: Home, index: recall.Index, backwards: bool) -> None:
     take_in(index, [project(home, S1, claude_original(S1)), rollout(home, F, imported(F))], backwards)
     assert owners(index, "kite cache cold") == [S1]
     assert owners(index, "the key changed") == [S1]

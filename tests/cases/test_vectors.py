@@ -187,6 +187,10 @@ def test_what_has_no_vector_yet_is_found_by_its_words_and_counted() -> None:
 # R30: without sqlite-vec, or without a model
 
 
+PARENT = [("user", "10 degrees"), ("user", "20 degrees")]
+FORK = [*PARENT, ("user", "30 quay")]
+
+
 @pytest.fixture
 def without_sqlite_vec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import sqlite_vec
@@ -234,17 +238,15 @@ def test_without_sqlite_vec_only_what_needs_vectors_fails(request: pytest.Fixtur
         assert (len(result), result.degraded) == (1, None)
 
 
-def test_an_archive_with_vectors_goes_on_without_sqlite_vec(
-    home: Home, request: pytest.FixtureRequest
-) -> None:
+def test_an_archive_with_vectors_goes_on_without_sqlite_vec(home: Home, request: pytest.FixtureRequest) -> None:
     """The file was made where sqlite-vec loads, and is now opened where it does not: copies must still be removed."""
     with recall.open(embedder=Compass()) as index:
-        path = write(home.root / "1.jsonl", claude_lines(uid(1), "/srv", ("user", "10 degrees"), ("user", "20 degrees")))
+        path = write(home.root / "1.jsonl", claude_lines(uid(1), "/srv", *PARENT))
         index.ingest([path])
         index.embed()
     request.getfixturevalue("without_sqlite_vec")
     with recall.open(embedder=Compass()) as index:
-        fork = [*claude_lines(uid(2), "/srv", ("user", "10 degrees"), ("user", "20 degrees"), ("user", "30 quay"))]
+        fork = claude_lines(uid(2), "/srv", *FORK)
         report = index.ingest([write(home.root / "2.jsonl", fork)])
         assert [file.status for file in report.files] == ["new"]
         assert [hit.session.id for hit in index.search("quay", EVERYWHERE)] == [uid(2)]
@@ -255,13 +257,13 @@ def test_the_older_session_that_comes_later_is_taken_in_without_sqlite_vec(
     home: Home, request: pytest.FixtureRequest
 ) -> None:
     """Then what is removed has vectors, in a table that cannot be opened."""
-    fork = claude_lines(uid(2), "/srv", ("user", "10 degrees"), ("user", "20 degrees"), ("user", "30 quay"))
+    fork = claude_lines(uid(2), "/srv", *FORK)
     with recall.open(embedder=Compass()) as index:
         index.ingest([write(home.root / "2.jsonl", fork)])
         index.embed()
     request.getfixturevalue("without_sqlite_vec")
     with recall.open(embedder=Compass()) as index:
-        path = write(home.root / "1.jsonl", claude_lines(uid(1), "/srv", ("user", "10 degrees"), ("user", "20 degrees")))
+        path = write(home.root / "1.jsonl", claude_lines(uid(1), "/srv", *PARENT))
         assert [file.status for file in index.ingest([path]).files] == ["new"]
         assert sum(1 + hit.similar for hit in index.search("degrees", EVERYWHERE)) == 2
 

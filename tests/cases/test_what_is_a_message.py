@@ -185,7 +185,7 @@ def test_a_subagent_of_codex_is_found_only_on_demand_and_names_its_parent(home: 
     index.ingest(
         [
             codex(home, S1, codex_lines(S1, SRV, ("user", REQUEST))),
-            codex(home, child, codex_lines(child, SRV, ("user", "list callers"), ("assistant", "lantern"), source=spawned)),
+            codex(home, child, codex_lines(child, SRV, ("user", "list"), ("assistant", "lantern"), source=spawned)),
         ]
     )
     assert found(index, "lantern") == []
@@ -309,9 +309,7 @@ def test_the_answer_of_recall_is_cut_out_of_what_other_commands_printed(
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])
-def test_a_block_that_recall_put_before_a_prompt_is_cut_out_of_it(
-    home: Home, index: recall.Index, agent: str
-) -> None:
+def test_a_block_that_recall_put_before_a_prompt_is_cut_out_of_it(home: Home, index: recall.Index, agent: str) -> None:
     from recall.cli import render
 
     index.ingest([source(home)])
@@ -362,9 +360,7 @@ OTHER_COMMANDS = ["grep -rn 'recall search' docs", "cat recall/search.py", "pyte
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])
 @pytest.mark.parametrize("command", OTHER_COMMANDS)
-def test_other_commands_that_name_recall_are_indexed(
-    home: Home, index: recall.Index, agent: str, command: str
-) -> None:
+def test_other_commands_that_name_recall_are_indexed(home: Home, index: recall.Index, agent: str, command: str) -> None:
     index.ingest([session_that_asked(home, agent, 1, command, PORT)])
     assert said_by(index, "tool") == [command, PORT]
 

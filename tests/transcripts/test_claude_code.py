@@ -49,9 +49,7 @@ def user(content: Any, uuid: str = "u1", **fields: Any) -> dict[str, Any]:
 
 
 def answer(*parts: Any, message_id: str = "msg_1", **fields: Any) -> dict[str, Any]:
-    record = line(
-        "assistant", [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts], **fields
-    )
+    record = line("assistant", [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts], **fields)
     record["message"]["id"] = message_id
     return record
 
@@ -134,8 +132,7 @@ def test_a_file_that_is_not_named_by_a_session_takes_the_id_from_its_lines() -> 
 def test_two_agents_of_one_session_do_not_get_the_same_id() -> None:
     folder = PurePath(f"/projects/-srv-kite/{SESSION}/subagents")
     readers = [
-        read([user("task", isSidechain=True)], folder / name)[0]
-        for name in ("agent-a1.jsonl", "agent-a2.jsonl")
+        read([user("task", isSidechain=True)], folder / name)[0] for name in ("agent-a1.jsonl", "agent-a2.jsonl")
     ]
     assert [reader.session.id for reader in readers] == [f"{SESSION}/agent-a1", f"{SESSION}/agent-a2"]
     assert {reader.session.parent for reader in readers} == {SESSION}
@@ -184,18 +181,14 @@ def test_a_fork_names_the_session_it_was_made_from() -> None:
 
 
 def test_a_session_starts_at_its_first_time_whatever_the_line() -> None:
-    reader, messages = read(
-        [{"type": "queue-operation", "timestamp": "2026-03-02T10:00:00+02:00"}, user("hello")]
-    )
+    reader, messages = read([{"type": "queue-operation", "timestamp": "2026-03-02T10:00:00+02:00"}, user("hello")])
     assert reader.session.started_at is not None
     assert reader.session.started_at.isoformat() == "2026-03-02T08:00:00+00:00"
     assert messages[0].timestamp is not None
     assert messages[0].timestamp.isoformat() == "2026-03-02T09:00:00.250000+00:00"
 
 
-@pytest.mark.parametrize(
-    "broken", [None, 7, "yesterday", "2026-03-02T09:00:00", "0001-01-01T00:00:00+10:00", {}]
-)
+@pytest.mark.parametrize("broken", [None, 7, "yesterday", "2026-03-02T09:00:00", "0001-01-01T00:00:00+10:00", {}])
 def test_a_broken_time_is_none(broken: Any) -> None:
     assert read([user("hello", timestamp=broken)])[1][0].timestamp is None
 
@@ -307,9 +300,7 @@ def test_what_the_harness_writes_is_said_by_nobody(nobody: dict[str, Any]) -> No
 )
 def test_what_a_person_typed_is_kept_whole(prompt: str) -> None:
     assert said([user(prompt)]) == [("user", prompt)]
-    assert said([user(prompt, origin={"kind": "human"}, promptSource="typed", rowSource="local")]) == [
-        ("user", prompt)
-    ]
+    assert said([user(prompt, origin={"kind": "human"}, promptSource="typed", rowSource="local")]) == [("user", prompt)]
 
 
 def test_blocks_put_into_a_prompt_are_removed_from_it() -> None:
@@ -343,9 +334,9 @@ def test_text_beside_a_picture_is_kept_and_the_picture_is_not() -> None:
     assert said([call("Shot"), result([image, text]), user([image, text], "u2")]) == [
         ("tool", "harbor screenshot taken"), ("user", "harbor screenshot taken"),
     ]  # fmt: skip
-    assert said(
-        [call("Bash", command="shot"), result([image], toolUseResult={"stdout": "QUJD", "isImage": True})]
-    ) == [("tool", "shot")]
+    assert said([call("Bash", command="shot"), result([image], toolUseResult={"stdout": "QUJD", "isImage": True})]) == [
+        ("tool", "shot")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -429,9 +420,7 @@ def test_an_empty_result_is_read_from_its_structured_copy() -> None:
     copy = {"stdout": "ok", "stderr": "slow disk"}
     assert said([result("", toolUseResult=copy)]) == [("tool", "ok\nslow disk")]
     assert said([result("short", toolUseResult=copy)]) == [("tool", "short")]
-    assert said([result([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])]) == [
-        ("tool", "a\nb")
-    ]
+    assert said([result([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])]) == [("tool", "a\nb")]
 
 
 def test_a_failed_call_says_so_in_the_first_line_of_its_result() -> None:
@@ -467,9 +456,7 @@ def test_a_sidechain_in_the_parents_file_is_a_subagents_and_its_task_the_parents
 
 def test_the_task_in_a_subagents_file_is_an_assistants_whatever_its_labels_say() -> None:
     path = PurePath(f"/p/{SESSION}/subagents/agent-a1.jsonl")
-    assert said([user("find callers", rowSource="recorded", isSidechain=True)], path) == [
-        ("assistant", "find callers")
-    ]
+    assert said([user("find callers", rowSource="recorded", isSidechain=True)], path) == [("assistant", "find callers")]
     assert said([user("find callers", isSidechain=False)], path) == [("assistant", "find callers")]
 
 
@@ -532,9 +519,7 @@ def test_the_state_does_not_grow_with_the_file() -> None:
 
 
 FRAMED = "<recalled-sessions>\n1. harbor port is 8443\n</recalled-sessions>"
-PRINTED = json.dumps(
-    {"query": "harbor", "scope": {"kind": "repository"}, "hits": [{"snippet": "harbor port is 8443"}]}
-)
+PRINTED = json.dumps({"query": "harbor", "scope": {"kind": "repository"}, "hits": [{"snippet": "harbor port is 8443"}]})
 
 
 @pytest.mark.parametrize(
@@ -681,9 +666,7 @@ RECORD = objects(
     FIELDS,
     type=st.sampled_from(TYPES),
     message=objects(("id", "model"), content=st.lists(PART, max_size=3)),
-    attachment=objects(
-        ("origin", "isMeta"), type=st.just("queued_command"), prompt=st.lists(PART, max_size=2)
-    ),
+    attachment=objects(("origin", "isMeta"), type=st.just("queued_command"), prompt=st.lists(PART, max_size=2)),
 )
 
 
