@@ -16,7 +16,8 @@ from conftest import Home
 from typer.testing import CliRunner
 
 import recall
-from recall.cli import main, render, streams
+from recall.cli import main, streams
+from recall.cli.budget import fit_hits
 from recall.cli.commands import BUDGET_CHARACTERS, app
 from recall.cli.settings import Settings, load_settings
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN, is_own_json
@@ -390,7 +391,10 @@ def test_a_window_has_a_budget_by_default(wordy: Run, around: str, form: tuple[s
 
 
 def test_a_highlight_never_reaches_beyond_a_snippet_that_was_cut() -> None:
-    snippet = render._shorten(Snippet("lantern " * 20, tuple((i * 8, i * 8 + 7) for i in range(20))), 80)
+    summary = recall.SessionSummary("s", "codex", "", "", "", "", None, None, "", 1, "", "", "")
+    spans = tuple((i * 8, i * 8 + 7) for i in range(20))
+    hit = recall.Hit("s:1", summary, "user", "", None, recall.Source("", 1), 1.0, {}, Snippet("lantern " * 20, spans))
+    snippet = fit_hits([hit], 80, lambda hits: len(hits[0].snippet.text)).items[0].snippet
     assert len(snippet.text) <= 80
     assert all(snippet.text[start:end] == "lantern" for start, end in snippet.highlights)
 
@@ -400,7 +404,7 @@ def test_a_highlight_never_reaches_beyond_a_snippet_that_was_cut() -> None:
 
 def test_the_document_of_recent_sessions(filled: Run, work: Path) -> None:
     document = filled("recent", "--json").document
-    assert list(document) == ["sessions"]
+    assert list(document) == ["sessions", "truncated", "omitted"]
     assert {found["id"] for found in document["sessions"]} == {"tides", "lights"}
     for found in document["sessions"]:
         assert set(found) >= SESSION_KEYS

@@ -21,6 +21,8 @@ SYNC_BUDGET_SECONDS = 0.3
 """What a search spends on taking in new sessions first."""
 
 BUDGET_CHARACTERS = 8_000
+MANY = 999
+"""Stands for the number left out while a result is being fitted into its budget."""
 
 app = typer.Typer(
     help="Recall what was said and done in earlier Codex and Claude Code sessions of this repository.",
@@ -78,11 +80,13 @@ def search(
         result = index.search(query, scope, limit, _mode(mode), per_session=per_session)
         framed = not streams.is_for_a_person()
         if as_json:
-            fitted = fit_hits(result.hits, budget_chars, lambda hits: _size(render.search_json(result, hits, True, 9)))
+            fitted = fit_hits(
+                result.hits, budget_chars, lambda hits: _size(render.search_json(result, hits, True, MANY))
+            )
             streams.print_json(render.search_json(result, fitted.items, fitted.truncated, fitted.omitted))
         else:
             fitted = fit_hits(
-                result.hits, budget_chars, lambda hits: len(render.search_text(result, hits, 9, explain, framed))
+                result.hits, budget_chars, lambda hits: len(render.search_text(result, hits, MANY, explain, framed))
             )
             streams.print_text(render.search_text(result, fitted.items, fitted.omitted, explain, framed))
         for note in ([result.degraded] if result.degraded else []) + list(result.notes):
@@ -115,11 +119,11 @@ def recent(
             _sync(index)
         sessions = index.recent(scope, limit)
     if as_json:
-        fitted = fit_sessions(sessions, budget_chars, lambda some: _size(render.recent_json(some, True, 9)))
+        fitted = fit_sessions(sessions, budget_chars, lambda some: _size(render.recent_json(some, True, MANY)))
         streams.print_json(render.recent_json(fitted.items, fitted.truncated, fitted.omitted))
         return
     framed = not streams.is_for_a_person()
-    fitted = fit_sessions(sessions, budget_chars, lambda some: len(render.recent_text(some, framed, 9)))
+    fitted = fit_sessions(sessions, budget_chars, lambda some: len(render.recent_text(some, framed, MANY)))
     streams.print_text(render.recent_text(fitted.items, framed, fitted.omitted))
 
 
@@ -138,11 +142,11 @@ def show(
         messages = index.show(ref, before, after)
     number = int(ref.rpartition(":")[2])
     if as_json:
-        fitted = fit_messages(messages, number, budget_chars, lambda some: _size(render.show_json(some, True, 9)))
+        fitted = fit_messages(messages, number, budget_chars, lambda some: _size(render.show_json(some, True, MANY)))
         streams.print_json(render.show_json(fitted.items, fitted.truncated, fitted.omitted))
         return
     framed = not streams.is_for_a_person()
-    fitted = fit_messages(messages, number, budget_chars, lambda some: len(render.show_text(some, ref, framed, 9)))
+    fitted = fit_messages(messages, number, budget_chars, lambda some: len(render.show_text(some, ref, framed, MANY)))
     streams.print_text(render.show_text(fitted.items, ref, framed, fitted.omitted))
     if fitted.truncated:
         streams.complain(f"cut to stay within {budget_chars} characters; see --budget-chars")

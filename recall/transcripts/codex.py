@@ -25,7 +25,7 @@ from recall.transcripts.codex_kinds import (
     QUIET_LINES,
     QUIET_RESPONSE_ITEMS,
 )
-from recall.transcripts.codex_session import TURN_BEGINS, Origin, string, table
+from recall.transcripts.codex_session import TURN_BEGINS, Origin, call_id, string, table
 from recall.transcripts.codex_text import (
     assistant_text,
     flattened_claude_text,
@@ -152,17 +152,17 @@ class CodexReader(JsonLinesReader):
         elif kind == "web_search_call":
             yield from self._tool("web_search", query_text(item.get("action")))
         elif kind == "local_shell_call":
-            yield from self._call(string(item, "call_id"), "local_shell", item.get("action"))
+            yield from self._call(call_id(item, "call_id"), "local_shell", item.get("action"))
         elif kind in _CALLS:
             arguments = item.get("arguments") if kind == "function_call" else item.get("input")
-            yield from self._call(string(item, "call_id"), string(item, "name"), arguments)
+            yield from self._call(call_id(item, "call_id"), string(item, "name"), arguments)
         elif kind in _OUTPUTS:
-            yield from self._output(string(item, "call_id"), item.get("output"))
+            yield from self._output(call_id(item, "call_id"), item.get("output"))
         else:
             self._skip("response item", kind)
 
     def _event(self, kind: str, event: dict[str, Any]) -> Iterator[Message]:
-        call = string(event, "call_id")
+        call = call_id(event, "call_id")
         if kind == "user_message":
             yield from self._said("event", "user", event.get("message"), [])
         elif kind == "agent_message":
@@ -185,7 +185,7 @@ class CodexReader(JsonLinesReader):
             self._skip("event", kind)
 
     def _item(self, kind: str, item: dict[str, Any]) -> Iterator[Message]:
-        call = string(item, "id")
+        call = call_id(item, "id")
         if kind == "UserMessage":
             yield from self._said("event", "user", item.get("content"), [])
         elif kind == "AgentMessage":

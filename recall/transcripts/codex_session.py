@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import Any
 
 from recall.transcripts.generic import time_of
@@ -144,3 +145,9 @@ def table(value: Any, key: str) -> dict[str, Any]:
 
 def iso(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
+
+
+def call_id(item: dict[str, Any], key: str) -> str:
+    """A short name of a call, empty where it has none. It is kept in the state, and an id may be any text."""
+    identity = string(item, key)
+    return blake2b(identity.encode("utf-8"), digest_size=8).hexdigest() if identity else ""

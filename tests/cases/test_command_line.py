@@ -187,9 +187,9 @@ def test_a_small_budget_shortens_before_it_drops_and_says_so(home: Home) -> None
     write(home.claude / "-work" / f"{CLAUDE}.jsonl", claude_lines(CLAUDE, "/work", *said))
     whole = home.run("search", "lantern", "--all", "--limit", "6", "--json").document
     assert (len(whole["hits"]), whole["truncated"], whole["omitted"]) == (6, False, 0)
-    short = home.run("search", "lantern", "--all", "--limit", "6", "--json", "--budget-chars", "2000").document
+    short = home.run("search", "lantern", "--all", "--limit", "6", "--json", "--budget-chars", "6000").document
     assert (len(short["hits"]), short["truncated"], short["omitted"]) == (6, True, 0)
-    tiny = home.run("search", "lantern", "--all", "--limit", "6", "--json", "--budget-chars", "600").document
+    tiny = home.run("search", "lantern", "--all", "--limit", "6", "--json", "--budget-chars", "2000").document
     assert len(tiny["hits"]) + tiny["omitted"] == 6
     assert tiny["omitted"] > 0
     assert tiny["truncated"]

@@ -15,8 +15,11 @@ from scanning.unescape import Offsets, unescape
 
 ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 TOKENS = st.text(ALPHANUMERIC, min_size=36, max_size=36).filter(lambda text: len(set(text)) > 6).map("ghp_".__add__)
-# A value that calls itself an example is no secret, and hypothesis reads these words in the source.
-CALLED_EXAMPLE = re.compile("example|placeholder|change.?me|your|redacted", re.IGNORECASE)
+# A value that calls itself an example, or is named like the field that would hold it, is no secret; and hypothesis
+# reads such words in the source.
+CALLED_EXAMPLE = re.compile(
+    "example|placeholder|change.?me|your|redacted|credential|passw|passphrase|secret|token|key", re.IGNORECASE
+)
 PASSWORDS = (
     st.text(f"{ALPHANUMERIC}!#%+-", min_size=4, max_size=24)
     .map("Harbor9{}x".format)
