@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from recall.transcripts.claude_calls import describe, is_own_call
-from recall.transcripts.claude_session import REMEMBERED, TITLES, SessionFacts, branch_of, parse_time, string
+from recall.transcripts.claude_session import REMEMBERED, TITLES, SessionFacts, branch_of, string
 from recall.transcripts.claude_text import (
     is_from_person,
     is_human_origin,
@@ -25,6 +25,7 @@ from recall.transcripts.claude_text import (
 )
 from recall.transcripts.own import is_own_command, is_own_json, without_own_blocks
 from recall.transcripts.reader import JsonLinesReader
+from recall.transcripts.times import time_of
 from recall.types import Message, Role
 
 _QUIET_LINES = TITLES.keys() | {
@@ -115,7 +116,7 @@ class ClaudeCodeReader(JsonLinesReader):
         cwd, branch = string(record.get("cwd")), branch_of(record)
         return _Place(
             line=number,
-            timestamp=parse_time(record.get("timestamp")),
+            timestamp=time_of(record.get("timestamp")),
             cwd=cwd if cwd != self.session.cwd else "",
             branch=branch if branch != self.session.branch else "",
             subagent=self._facts.of_agent or record.get("isSidechain") is True,

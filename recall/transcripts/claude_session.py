@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from recall.transcripts.times import time_of
 from recall.types import Session
 
 REMEMBERED = 200
@@ -50,7 +50,7 @@ class SessionFacts:
             self._name(parent)
         if state is not None:
             known = state["session"]
-            self.session = replace(self.session, **known | {"started_at": parse_time(known["started_at"])})
+            self.session = replace(self.session, **known | {"started_at": time_of(known["started_at"])})
             self._titles = dict(state["titles"])
             self._summaries = dict(state["summaries"])
             self._lines = dict.fromkeys(state["lines"])
@@ -86,7 +86,7 @@ class SessionFacts:
             forked_from = session.forked_from
         self.session = replace(
             session,
-            started_at=session.started_at or parse_time(record.get("timestamp")),
+            started_at=session.started_at or time_of(record.get("timestamp")),
             cwd=session.cwd or string(record.get("cwd")),
             branch=session.branch or branch_of(record),
             forked_from=forked_from,
@@ -129,17 +129,6 @@ def branch_of(record: dict[str, Any]) -> str:
     """The git branch of a line; empty on a detached HEAD."""
     branch = string(record.get("gitBranch"))
     return "" if branch == "HEAD" else branch
-
-
-def parse_time(value: Any) -> datetime | None:
-    """An ISO 8601 time with its zone, in UTC; None for anything else."""
-    if not isinstance(value, str):
-        return None
-    try:
-        parsed = datetime.fromisoformat(value)
-        return parsed.astimezone(UTC) if parsed.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def string(value: Any) -> str:

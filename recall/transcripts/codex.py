@@ -46,9 +46,9 @@ from recall.transcripts.codex_tools import (
     script_commands,
     with_exit_code,
 )
-from recall.transcripts.generic import time_of
 from recall.transcripts.own import is_own_command, is_own_json, without_own_blocks
 from recall.transcripts.reader import JsonLinesReader, Line
+from recall.transcripts.times import time_of
 from recall.types import Message, Role
 
 BOM = b"\xef\xbb\xbf"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from recall.transcripts.generic import time_of
+from recall.transcripts.times import time_of
 
 Stream = Literal["item", "event"]
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
-from recall.transcripts.generic import time_of
 from recall.transcripts.own import OWN_ORIGINATORS
 from recall.transcripts.text import clean
+from recall.transcripts.times import time_of
 from recall.types import Session
 
 IMPORTED_TURN = "external-import-turn-"

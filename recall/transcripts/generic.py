@@ -20,13 +20,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from recall.transcripts.own import is_own_command, is_own_json, is_own_tool, without_own_blocks
 from recall.transcripts.reader import JsonLinesReader
 from recall.transcripts.text import clean
+from recall.transcripts.times import time_of
 from recall.transcripts.tools import command_of, describe_call
 from recall.types import Message, Role, Session
 
@@ -45,9 +46,6 @@ SILENT_ROLES = frozenset({"system", "developer"})
 
 KEY_LENGTH = 16
 """Shortest message id that is taken as one. Shorter ids are counters, equal in files that share nothing."""
-
-_LATEST = 1e11
-"""A Unix time above it is in milliseconds; as seconds it would lie in the year 5138."""
 
 
 class GenericReader(JsonLinesReader):
@@ -166,21 +164,6 @@ def session_id_of(path: PurePath) -> str:
 def spoken(text: str) -> str:
     """What a message says: valid Unicode, without what recall put there, without white space around it."""
     return clean(without_own_blocks(text)).strip()
-
-
-def time_of(value: object) -> datetime | None:
-    """A time in UTC from ISO 8601, or from seconds or milliseconds since 1970; None for anything else."""
-    try:
-        if isinstance(value, str):
-            if not value.strip().replace(".", "", 1).isdigit():
-                time = datetime.fromisoformat(value.strip())
-                return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-            value = float(value)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-            return None
-        return datetime.fromtimestamp(value / 1000 if value > _LATEST else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _text(value: object) -> str:

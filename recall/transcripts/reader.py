@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -49,11 +51,11 @@ class Reader(Protocol):
         ...
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on after the last line read, as plain JSON."""
+        """All that is needed to go on after the last line read, as plain JSON. Asked for after `finish()`."""
         ...
 
 
-class JsonLinesReader:
+class JsonLinesReader(ABC):
     """The part of a reader that JSON lines share: one object a line, a broken line is counted."""
 
     agent: ClassVar[str] = "other"
@@ -73,9 +75,9 @@ class JsonLinesReader:
             return
         yield from self.record(record, line.number)
 
+    @abstractmethod
     def record(self, record: dict[str, Any], number: int) -> Iterator[Message]:
         """The messages of one JSON object."""
-        raise NotImplementedError
 
     def finish(self) -> Iterator[Message]:
         yield from ()
@@ -86,8 +88,6 @@ def loads_leniently(text: bytes) -> Any:
 
     Agents cut strings inside a surrogate pair (`"\\ud83d"`): legal JSON, refused by orjson.
     """
-    import json
-
     try:
         return json.loads(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

@@ -188,7 +188,7 @@ def test_a_session_starts_at_its_first_time_whatever_the_line() -> None:
     assert messages[0].timestamp.isoformat() == "2026-03-02T09:00:00.250000+00:00"
 
 
-@pytest.mark.parametrize("broken", [None, 7, "yesterday", "2026-03-02T09:00:00", "0001-01-01T00:00:00+10:00", {}])
+@pytest.mark.parametrize("broken", [None, "yesterday", "0001-01-01T00:00:00+10:00", {}])
 def test_a_broken_time_is_none(broken: Any) -> None:
     assert read([user("hello", timestamp=broken)])[1][0].timestamp is None
 

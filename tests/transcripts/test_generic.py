@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.transcripts.generic import GenericReader, session_id_of, time_of
+from recall.transcripts.generic import GenericReader, session_id_of
 from recall.transcripts.reader import Line
+from recall.transcripts.times import time_of
 from recall.types import Message
 from tests.transcripts.golden import INPUTS, check, lines_of, read_all
 
