@@ -1,25 +1,28 @@
-"""Evidence from several retrievers to one score.
+"""Words and meaning to one score.
 
-score(p) = (1 - w) · L(p) + w · D(p)
+    score(p) = (L(p) + w · c(p)) / (Lmax + w)        w = COSINE_WEIGHT · ln(1 + N) · r²
 
-    L(p)  BM25 of p, divided by the largest BM25 of the candidates; 0 where no term matches
-    D(p)  cosine of p, min-max normalised over the candidates; 0 where p has no vector
-    w     DENSE_WEIGHT · share of the query that the embedder can read
+    L(p)  bm25f of p; Lmax, what it comes close to at best
+    c(p)  cosine of p and the query; of a passage without a vector, what its neighbours have, else the mean of all
+    N     passages in the index: ln(1 + N) is about the inverse document frequency of a word that one passage has
+    r     share of the query that the embedder can read
 
-Convex combination of normalised scores: Bruch, Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval",
-ACM TOIS 2023, https://arxiv.org/abs/2210.11934. Reciprocal rank fusion with k = 60, the usual choice, ranked below
-plain BM25 on LoCoMo: ranks throw away how much a passage matches. An English model given a Chinese question returns
-confident noise, hence w.
+Both parts are read as logarithms of odds, which add up: BM25 is derived as one (Robertson, Zaragoza, "The Probabilistic
+Relevance Framework", 2009), and the bundled model was trained with a softmax over cosines times 20. So nothing is
+normalised by query: how much a passage matches counts, not only that it matches more than others. Reciprocal rank
+fusion, the usual choice, throws that away (benchmarks/README.md). An English model given a Chinese question returns
+confident noise, hence r.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recall.types import Confidence
 
-DENSE_WEIGHT = 0.5
+COSINE_WEIGHT = 3.5
 
 STRONG_COVERAGE = 0.6
 STRONG_COSINE = 0.55
@@ -38,33 +41,36 @@ class Ranked:
 
 
 def fuse(
-    lexical: Mapping[int, float], dense: Mapping[int, float], cosines: Mapping[int, float], readable: float
+    words: Mapping[int, float],
+    largest: float,
+    cosines: Mapping[int, float],
+    cosine_weight: float,
+    ranks: Mapping[str, Mapping[int, int]],
+    said_at: Mapping[int, int],
 ) -> list[Ranked]:
-    """All candidates, best first; ties by passage id, newest first.
+    """All candidates, best first; of equal ones the latest.
 
-    lexical: passage id to BM25, best first. dense: passage id to cosine, best first. cosines: those of all candidates
-    that have a vector. readable: share of the query that the embedder can read.
+    words: passage id to L, empty where only vectors are searched. largest: Lmax. cosines: passage id to c, empty where
+    only words are searched. cosine_weight: w. ranks: retriever to passage id to 1-based rank. said_at: passage id to
+    milliseconds since 1970, as far as known.
     """
-    weight = (DENSE_WEIGHT * readable if lexical else 1.0) if dense else 0.0
-    largest = max(lexical.values(), default=0.0)
-    lowest, highest = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    lexical_ranks = {passage: rank for rank, passage in enumerate(lexical, 1)}
-    dense_ranks = {passage: rank for rank, passage in enumerate(dense, 1)}
+    weight = (cosine_weight if words else 1.0) if cosines else 0.0
+    most = (largest if words else 0.0) + weight
+    unknown = sum(cosines.values()) / len(cosines) if cosines else 0.0
+    sums = {
+        passage: words.get(passage, 0.0) + weight * cosines.get(passage, unknown)
+        for passage in words.keys() | cosines.keys()
+    }
     ranked = []
-    for passage in lexical.keys() | dense.keys():
-        lexical_part = lexical.get(passage, 0.0) / largest if largest > 0 else 0.0
-        dense_part = 0.0
-        if passage in cosines:
-            spread = highest - lowest
-            dense_part = (cosines[passage] - lowest) / spread if spread > 0 else 1.0
-        evidence = {}
-        if passage in lexical_ranks:
-            evidence["lexical"] = lexical_ranks[passage]
-        if passage in dense_ranks:
-            evidence["dense"] = dense_ranks[passage]
-        ranked.append(Ranked(passage, (1 - weight) * lexical_part + weight * dense_part, evidence))
-    ranked.sort(key=lambda r: (-r.score, -r.passage_id))
+    for passage in sorted(sums, key=lambda passage: (-sums[passage], -said_at.get(passage, 0), passage)):
+        evidence = {name: places[passage] for name, places in ranks.items() if passage in places}
+        ranked.append(Ranked(passage, min(1.0, max(0.0, sums[passage] / most)) if most > 0 else 0.0, evidence))
     return ranked
+
+
+def cosine_weight(passages: int, readable: float) -> float:
+    """w, for an index of so many passages and a query of which the embedder can read that share."""
+    return COSINE_WEIGHT * math.log(1 + passages) * readable**2
 
 
 def confidence_of(coverage: float, cosine: float, readable: float) -> Confidence:

@@ -38,12 +38,18 @@ class Group:
     similar: int
 
 
-def group(ranking: Iterable[Candidate], limit: int, per_session: int = PER_SESSION) -> list[Group]:
+def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PER_SESSION) -> list[Group]:
     """At most `limit` groups, in the order of the ranking.
 
     Passages of one message, and nearly identical passages, become one group. A session gives `per_session` groups
-    at first; what is left over fills up the places that no other session takes.
+    at first; what is left over fills up the places that no other session takes. With None, only the passages of one
+    message are one group.
     """
+    if per_session is None:
+        first: dict[int, Candidate] = {}
+        for candidate in ranking:
+            first.setdefault(candidate.message_id, candidate)
+        return [Group(candidate, 0) for candidate in first.values()][:limit]
     leaders: list[tuple[Candidate, frozenset[str]]] = []
     similar: dict[int, int] = {}
     messages: set[int] = set()

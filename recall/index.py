@@ -122,13 +122,14 @@ class Index:
         limit: int = 5,
         mode: Mode = "hybrid",
         snippet_limit: int = SNIPPET_LIMIT,
-        per_session: int = PER_SESSION,
+        per_session: int | None = PER_SESSION,
     ) -> SearchResult:
         """The places in earlier sessions that answer `text`, best first; any text that is not blank is valid.
 
         scope: None is the repository of the current directory. per_session: hits of one session, as long as others
-        have something to show. Raises UsageError for an empty text, a limit below 1, an unknown mode; ModelError
-        only where mode is "dense" and vectors cannot be searched.
+        have something to show; None shows every message for itself, also near duplicates. Raises UsageError for an
+        empty text, a limit below 1, an unknown mode; ModelError only where mode is "dense" and vectors cannot be
+        searched.
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
         return search(self.database, self.embedder, query)

@@ -77,7 +77,7 @@ class Intake:
         stored = archive.put_messages(connection, session_id, placed, occurrences, transcript_id)
         for message in stored:
             parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
-            lexical.put_terms(connection, parts, message.repository_id)
+            lexical.put_terms(connection, parts, message.repository_id, session_id)
         return session_id, stored
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:

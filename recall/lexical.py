@@ -1,27 +1,35 @@
-"""BM25 candidates from FTS5. The user's text never reaches the query language: only terms from `analysis` do.
+"""The word index, FTS5. The user's text never reaches its query language: only terms from `analysis` do.
 
-Score: Okapi BM25 with k1 = 1.2 and b = 0.75, as SQLite computes it (https://sqlite.org/fts5.html#the_bm25_function),
-here positive, larger is better.
+Candidates are ranked by SQLite's BM25 (https://sqlite.org/fts5.html#the_bm25_function); bm25f.py then scores them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
 from recall import analysis
-from recall.database import Value
+from recall.bm25f import TermCounts
+from recall.database import Row, Value
 from recall.dense import Filter
+from recall.passages import count
 
 SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
 
+COUNTED_SESSIONS = 400
+"""Sessions whose passages are counted at most, those of the best candidates first."""
 
-def put_terms(connection: apsw.Connection, passages: Sequence[tuple[int, str]], repository_id: int) -> None:
-    """Index passages given as (passage id, text)."""
-    scope = f"r{repository_id}"
+
+def put_terms(
+    connection: apsw.Connection, passages: Sequence[tuple[int, str]], repository_id: int, session_id: int
+) -> None:
+    """Index passages of one session given as (passage id, text)."""
+    scope = f"r{repository_id} s{session_id}"
     connection.executemany(
         "insert into lexical (rowid, scope, terms) values (?, ?, ?)",
         ((passage_id, scope, " ".join(analysis.terms(text))) for passage_id, text in passages),
@@ -33,25 +41,39 @@ def remove_terms(connection: apsw.Connection, passage_ids: Sequence[int]) -> Non
     connection.executemany("delete from lexical where rowid = ?", ((passage_id,) for passage_id in passage_ids))
 
 
-def search_lexical(
-    connection: apsw.Connection, terms: Sequence[str], where: Filter, depth: int
-) -> list[tuple[int, float]]:
-    """(passage id, BM25) of passages that hold any of the terms, inside the filter, best first, at most `depth`."""
+def search_lexical(connection: apsw.Connection, terms: Sequence[str], where: Filter, depth: int) -> list[int]:
+    """Ids of passages that hold any of the terms, inside the filter, best first by BM25, at most `depth`."""
     if not terms:
         return []
-    any_term = " OR ".join(f'"{term.replace(chr(34), "")}"' for term in terms)
-    match = f"terms : ({any_term})"
+    match = _any_of(terms)
     if where.repository_ids:
         match = f"scope : ({' OR '.join(f'r{id}' for id in where.repository_ids)}) AND {match}"
     values: tuple[Value, ...] = (match, *where.values, SESSION_SHARE, depth)
-    rows = connection.execute(_SEARCH.format(where=where.sql), values)
-    return [(int(row[0]), float(row[1])) for row in rows]
+    rows: list[Row] = connection.execute(_SEARCH.format(where=where.sql), values).fetchall()
+    return [row[0] for row in rows]
+
+
+def count_terms(connection: apsw.Connection, terms: Sequence[str], session_ids: Iterable[int]) -> dict[int, TermCounts]:
+    """Passage id to counts, for every passage of these sessions that holds any of the terms."""
+    sessions = list(dict.fromkeys(session_ids))[:COUNTED_SESSIONS]
+    if not terms or not sessions:
+        return {}
+    connection.register_fts5_function("term_counts", _pack_counts)
+    # By session, not by row: a list of rows makes FTS5 evaluate the whole match once for each of them.
+    match = f"scope : ({' OR '.join(f's{id}' for id in sessions)}) AND {_any_of(terms)}"
+    # The phrases of the match come in its order: first the sessions, then the terms.
+    rows: list[Row] = connection.execute(_COUNT, (len(sessions), match)).fetchall()
+    layout = struct.Struct(f"<{len(terms)}BI")
+    counts = {}
+    for passage_id, packed in rows:
+        *found, length = layout.unpack(packed)
+        counts[passage_id] = TermCounts(tuple(found), length)
+    return counts
 
 
 def term_weights(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, float]:
     """Inverse document frequency of each term, ln(1 + (N - n + 0.5) / (n + 0.5)) as in Lucene; never negative."""
-    row = connection.execute("select count(*) from passages").fetchone()
-    total = int(row[0]) if row else 0
+    total = count(connection)
     weights = {}
     for term in terms:
         found = connection.execute("select doc from lexical_terms where term = ? and col = 'terms'", (term,)).fetchone()
@@ -59,6 +81,32 @@ def term_weights(connection: apsw.Connection, terms: Sequence[str]) -> dict[str,
         weights[term] = math.log(1 + (total - n + 0.5) / (n + 0.5))
     return weights
 
+
+def average_length(connection: apsw.Connection) -> float:
+    """Terms of an average passage; 0 for an empty index."""
+    connection.register_fts5_function("average_length", _average_length)
+    row = connection.execute("select average_length(lexical) from lexical where lexical match 'scope : r*' limit 1")
+    found = row.fetchone()
+    return float(found[0]) if found else 0.0
+
+
+def _any_of(terms: Sequence[str]) -> str:
+    quoted = (f'"{term.replace(chr(34), "")}"' for term in terms)
+    return f"terms : ({' OR '.join(quoted)})"
+
+
+def _pack_counts(api: apsw.FTS5ExtensionApi, /, *arguments: Any) -> bytes:
+    """A byte a term, then the length, for a row of the match: apsw calls this from inside SQLite."""
+    phrases = range(arguments[0], api.phrase_count)  # those before are the sessions
+    counts = bytes(min(len(api.phrase_column_offsets(i, TERMS_COLUMN)), 255) for i in phrases)
+    return counts + struct.pack("<I", api.column_size(TERMS_COLUMN))
+
+
+def _average_length(api: apsw.FTS5ExtensionApi, /, *_: Any) -> float:
+    return api.column_total_size(TERMS_COLUMN) / max(1, api.row_count)
+
+
+TERMS_COLUMN = 1
 
 # The two columns weigh 0 and 1, so that the scope decides what matches and adds nothing to the score.
 _SEARCH = """
@@ -69,5 +117,6 @@ with matching as (
 ), placed as (
   select id, score, row_number() over (partition by session_id order by score desc, id desc) as place from matching
 )
-select id, score from placed where place <= ? order by score desc, id desc limit ?
+select id from placed where place <= ? order by score desc, id desc limit ?
 """
+_COUNT = "select rowid, term_counts(lexical, ?) from lexical where lexical match ?"

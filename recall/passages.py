@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from recall.archive import StoredMessage
+from recall.database import Row
 
 Span = tuple[int, int]
 
@@ -45,6 +46,32 @@ def put_passages(
         assert row is not None
         stored.append((int(row[0]), message.text[start:end]))
     return stored
+
+
+def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, tuple[int, int | None]]:
+    """Passage id to (row id of its session, when it was said in milliseconds since 1970)."""
+    found = {}
+    for passage_id in passage_ids:
+        row: Row | None = connection.execute(_ORIGIN, (passage_id,)).fetchone()
+        if row:
+            found[passage_id] = (row[0], row[1])
+    return found
+
+
+def count(connection: apsw.Connection) -> int:
+    """Number of passages in the index."""
+    row: Row | None = connection.execute("select count(*) from passages").fetchone()
+    return row[0] if row else 0
+
+
+def neighbours(connection: apsw.Connection, passage_id: int, distance: int) -> list[list[int]]:
+    """Ids of what was said at distance 1, 2, … before and behind a passage in its session: one or two a distance.
+
+    Commands and their output are no neighbours; those of a command are the words around it.
+    """
+    before = [int(row[0]) for row in connection.execute(_SAID_BEFORE, (passage_id, passage_id, distance))]
+    behind = [int(row[0]) for row in connection.execute(_SAID_BEHIND, (passage_id, passage_id, distance))]
+    return [before[i : i + 1] + behind[i : i + 1] for i in range(distance)]
 
 
 def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
@@ -108,4 +135,13 @@ insert into passages (message_id, session_id, repository_id, worktree_id, role, 
                       embeddable)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 returning id
+"""
+_ORIGIN = "select session_id, said_at from passages where id = ?"
+_SAID_BEFORE = """
+select id from passages where session_id = (select session_id from passages where id = ?) and embeddable = 1 and id < ?
+order by id desc limit ?
+"""
+_SAID_BEHIND = """
+select id from passages where session_id = (select session_id from passages where id = ?) and embeddable = 1 and id > ?
+order by id limit ?
 """

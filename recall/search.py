@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from recall import analysis, archive, dense, lexical, sessions
+from recall import analysis, archive, lexical, sessions
 from recall.archive import milliseconds, moment
 from recall.database import Database, Value
 from recall.dense import Filter
-from recall.embedding import Embedder, Vectors, readable_share, unit
+from recall.embedding import Embedder, readable_share
 from recall.errors import ModelError, UsageError
-from recall.fusion import Ranked, confidence_of, fuse
+from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
 from recall.intake import stored_place
+from recall.ranking import Nearest, nearest_to, rank
 from recall.rendering import safe_text
 from recall.scope import Scope
 from recall.snippets import SNIPPET_LIMIT, cut_snippet
@@ -41,14 +42,14 @@ class Query:
     limit: int = 5
     mode: Mode = "hybrid"
     snippet_limit: int = SNIPPET_LIMIT
-    per_session: int = PER_SESSION
+    per_session: int | None = PER_SESSION
 
     def __post_init__(self) -> None:
         """Raises UsageError for an empty text, a limit below 1 or an unknown mode."""
         if not self.text.strip():
             raise UsageError("the query is empty; expected a question or a few words")
         for name, number in (("limit", self.limit), ("per_session", self.per_session)):
-            if number < 1:
+            if number is not None and number < 1:
                 raise UsageError(f"{name} is {number}; expected 1 or more")
         if self.mode not in MODES:
             raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
@@ -72,22 +73,19 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     cosines: dict[int, float] = {}
     readable = readable_share(embedder, text)
     if where is not None:
-        nearest: dict[int, float] = {}
+        nearest: Nearest | None = None
         if query.mode != "lexical":
             try:
-                nearest, cosines, vector = _nearest(database, embedder, text, where, notes)
+                nearest = nearest_to(database, embedder, text, where, DEPTH)
+                notes += nearest.notes
             except ModelError as error:
                 if query.mode == "dense":
                     raise
-                mode, degraded, vector = "lexical", str(error), None
+                mode, degraded = "lexical", str(error)
         weights = _weights(connection, text)
-        matching: dict[int, float] = {}
-        if query.mode != "dense":
-            matching = dict(lexical.search_lexical(connection, list(weights), where, DEPTH))
-            table = dense.table_of(connection, embedder)
-            if nearest and table is not None and vector is not None:
-                cosines |= dense.cosines(connection, table, vector, [p for p in matching if p not in cosines])
-        ranking = fuse(matching, nearest, cosines, readable)[:DEPTH]
+        matching = lexical.search_lexical(connection, list(weights), where, DEPTH) if query.mode != "dense" else []
+        ranking, cosines = rank(connection, weights, matching, nearest, readable)
+        ranking = ranking[:DEPTH]
     groups = group(_candidates(connection, ranking), limit, query.per_session)
     scores = {ranked.passage_id: ranked for ranked in ranking}
     return SearchResult(
@@ -139,35 +137,6 @@ def filter_of(connection: apsw.Connection, scope: Scope) -> Filter | None:
         parts.append(_TOUCHED_FILE)
         values.append(f"%{_escaped(scope.file)}%")
     return Filter(repositories, " and ".join(parts) or "1", tuple(values))
-
-
-def _nearest(
-    database: Database, embedder: Embedder, text: str, where: Filter, notes: list[str]
-) -> tuple[dict[int, float], dict[int, float], Vectors]:
-    """(candidates by cosine, the same as a start for all cosines, the query's vector).
-
-    Raises ModelError, saying why, where vectors cannot be searched.
-    """
-    connection = database.connection
-    if database.vectors_missing:
-        raise ModelError(database.vectors_missing)
-    table = dense.table_of(connection, embedder)
-    if table is None:
-        other = connection.execute("select name from embedders order by id desc").fetchone()
-        if other:
-            raise ModelError(
-                f'the index holds vectors from {other[0]}, but the embedder is {embedder.name}; run "recall embed", '
-                "or choose the other model again"
-            )
-        raise ModelError('the index holds no vectors yet; run "recall embed"')
-    vector = unit(embedder.embed_query(text))
-    if not vector.any():
-        raise ModelError("the embedder understands nothing in this query")
-    missing = dense.count_without_vector(connection, table)
-    if missing:
-        notes.append(f'{missing} passages have no vector yet and are found by their words only; run "recall embed"')
-    found = dict(dense.search_dense(connection, table, vector, where, DEPTH))
-    return found, dict(found), vector
 
 
 def _weights(connection: apsw.Connection, text: str) -> dict[str, float]:

@@ -1,106 +1,98 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.fusion import DENSE_WEIGHT, Ranked, confidence_of, fuse
+from recall.fusion import Ranked, confidence_of, cosine_weight, fuse
 from recall.types import Confidence
 
-SCORES = st.dictionaries(st.integers(1, 30), st.floats(0.01, 50.0), max_size=12)
+WORDS = st.dictionaries(st.integers(1, 30), st.floats(0.01, 50.0), max_size=12)
 COSINES = st.dictionaries(st.integers(1, 30), st.floats(-1.0, 1.0), max_size=12)
 
 
-def best_first(scores: dict[int, float]) -> dict[int, float]:
-    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+def fused(words: dict[int, float], cosines: dict[int, float], weight: float = 30.0) -> list[Ranked]:
+    """fuse() with 60 as the largest that words can reach."""
+    return fuse(words, 60.0, cosines, weight, {}, {})
 
 
 def score_of(ranking: list[Ranked], passage: int) -> float:
     return next(ranked.score for ranked in ranking if ranked.passage_id == passage)
 
 
-def test_the_score_is_the_weighted_sum_of_both_normalised_scores() -> None:
-    # w = 0.5 · 1. BM25 over the largest, 8; cosines from 0.2 to 0.6, so (cosine - 0.2) / 0.4.
-    ranking = fuse({1: 8.0, 2: 4.0}, {3: 0.6, 2: 0.4}, {3: 0.6, 2: 0.4, 1: 0.2}, readable=1.0)
-    assert DENSE_WEIGHT == 0.5
-    assert score_of(ranking, 1) == pytest.approx(0.5 * 8 / 8 + 0.5 * 0.0)
-    assert score_of(ranking, 2) == pytest.approx(0.5 * 4 / 8 + 0.5 * 0.2 / 0.4)
-    assert score_of(ranking, 3) == pytest.approx(0.5 * 0.0 + 0.5 * 1.0)
+def test_words_and_meaning_add_up_as_a_share_of_the_most_they_can_reach() -> None:
+    ranking = fused({1: 30.0, 2: 6.0}, {1: 0.2, 2: 0.8})
+    assert score_of(ranking, 1) == pytest.approx((30 + 30 * 0.2) / (60 + 30))
+    assert score_of(ranking, 2) == pytest.approx((6 + 30 * 0.8) / (60 + 30))
 
 
-def test_half_a_question_that_can_be_read_gives_the_vectors_half_their_weight() -> None:
-    ranking = fuse({1: 8.0}, {2: 0.6}, {2: 0.6, 1: 0.2}, readable=0.5)
-    assert score_of(ranking, 1) == pytest.approx(0.75 * 1 + 0.25 * 0)
-    assert score_of(ranking, 2) == pytest.approx(0.75 * 0 + 0.25 * 1)
+def test_meaning_weighs_as_much_as_three_and_a_half_words_that_one_passage_has() -> None:
+    assert cosine_weight(passages=999, readable=1.0) == pytest.approx(3.5 * math.log(1000))
 
 
-def test_the_evidence_holds_the_ranks_in_each_retriever() -> None:
-    ranking = fuse({1: 8.0, 2: 4.0}, {2: 0.6, 3: 0.4}, {2: 0.6, 3: 0.4}, 1.0)
+def test_half_a_question_that_can_be_read_gives_the_vectors_a_quarter_of_their_weight() -> None:
+    assert cosine_weight(999, 0.5) == pytest.approx(cosine_weight(999, 1.0) / 4)
+    assert cosine_weight(999, 0.0) == 0
+
+
+def test_the_evidence_holds_the_rank_in_each_retriever_that_found_it() -> None:
+    ranks = {"lexical": {1: 1, 2: 2}, "dense": {2: 1, 3: 2}}
+    ranking = fuse({1: 8.0, 2: 4.0, 3: 0.0}, 60.0, {1: 0.1, 2: 0.6, 3: 0.4}, 30.0, ranks, {})
     evidence = {ranked.passage_id: ranked.evidence for ranked in ranking}
     assert evidence == {1: {"lexical": 1}, 2: {"lexical": 2, "dense": 1}, 3: {"dense": 2}}
 
 
 def test_a_question_the_model_cannot_read_is_ranked_by_words_alone() -> None:
-    ranking = fuse({1: 8.0, 2: 4.0, 4: 1.0}, {3: 0.9, 4: 0.8}, {3: 0.9, 4: 0.8, 1: 0.1}, readable=0.0)
-    assert [ranked.passage_id for ranked in ranking][:3] == [1, 2, 4]
-    assert score_of(ranking, 3) == 0.0
+    ranking = fused({1: 8.0, 2: 4.0, 3: 0.0}, {3: 0.9, 2: 0.8, 1: 0.1}, weight=0.0)
+    assert [ranked.passage_id for ranked in ranking] == [1, 2, 3]
 
 
-def test_without_words_the_vectors_decide_alone() -> None:
-    ranking = fuse({}, {3: 0.9, 4: 0.7, 5: 0.5}, {3: 0.9, 4: 0.7, 5: 0.5}, readable=0.0)
-    assert [ranked.passage_id for ranked in ranking] == [3, 4, 5]
-    assert [ranked.score for ranked in ranking] == pytest.approx([1.0, (0.7 - 0.5) / (0.9 - 0.5), 0.0])
+def test_without_words_the_cosines_decide_alone() -> None:
+    ranking = fused({}, {3: 0.9, 4: 0.7, 5: -0.5}, weight=0.0)
+    assert [(ranked.passage_id, ranked.score) for ranked in ranking] == [(3, 0.9), (4, 0.7), (5, 0.0)]
 
 
 def test_without_vectors_the_words_decide_alone() -> None:
-    ranking = fuse({1: 8.0, 2: 2.0}, {}, {}, readable=1.0)
-    assert [(ranked.passage_id, ranked.score) for ranked in ranking] == [(1, 1.0), (2, 0.25)]
+    ranking = fused({1: 45.0, 2: 15.0}, {})
+    assert [(ranked.passage_id, ranked.score) for ranked in ranking] == [(1, 0.75), (2, 0.25)]
 
 
-def test_equal_scores_put_the_newest_first() -> None:
-    assert [ranked.passage_id for ranked in fuse({1: 3.0, 9: 3.0, 5: 3.0}, {}, {}, 1.0)] == [9, 5, 1]
+def test_what_has_no_cosine_counts_as_the_mean_of_those_that_have_one() -> None:
+    ranking = fused({1: 10.0, 2: 10.0}, {2: 0.3, 3: 0.1})
+    assert score_of(ranking, 1) == pytest.approx((10 + 30 * 0.2) / 90)
 
 
-def test_equal_cosines_all_count_as_the_best() -> None:
-    assert [ranked.score for ranked in fuse({}, {1: 0.4, 2: 0.4}, {1: 0.4, 2: 0.4}, 1.0)] == [1.0, 1.0]
+def test_of_equal_scores_the_latest_comes_first_and_time_decides_nothing_else() -> None:
+    ranking = fuse({1: 3.0, 9: 3.0, 5: 3.0, 4: 3.1}, 60.0, {}, 0.0, {}, {1: 2_000, 9: 1_000, 5: 3_000})
+    assert [ranked.passage_id for ranked in ranking] == [4, 5, 1, 9]
 
 
 def test_nothing_found_is_nothing_ranked() -> None:
-    assert fuse({}, {}, {}, 1.0) == []
+    assert fused({}, {}) == []
 
 
-@given(SCORES, COSINES, st.floats(0.0, 1.0))
-def test_every_candidate_is_ranked_once_between_0_and_1(
-    lexical: dict[int, float], dense: dict[int, float], readable: float
+@given(WORDS, COSINES, st.floats(0.0, 60.0))
+def test_every_candidate_is_ranked_once_between_0_and_1_best_first(
+    words: dict[int, float], cosines: dict[int, float], weight: float
 ) -> None:
-    ranking = fuse(best_first(lexical), best_first(dense), dense, readable)
-    assert {ranked.passage_id for ranked in ranking} == lexical.keys() | dense.keys()
-    assert len(ranking) == len(lexical.keys() | dense.keys())
-    assert all(-1e-9 <= ranked.score <= 1 + 1e-9 and ranked.evidence for ranked in ranking)
+    ranking = fused(words, cosines, weight)
+    assert sorted(ranked.passage_id for ranked in ranking) == sorted(words.keys() | cosines.keys())
+    assert all(0 <= ranked.score <= 1 for ranked in ranking)
     assert [ranked.score for ranked in ranking] == sorted((ranked.score for ranked in ranking), reverse=True)
 
 
-@given(SCORES, COSINES, st.floats(0.0, 1.0))
+@given(WORDS, COSINES, st.floats(0.0, 60.0))
 def test_what_is_better_in_both_is_never_ranked_below(
-    lexical: dict[int, float], dense: dict[int, float], readable: float
+    words: dict[int, float], cosines: dict[int, float], weight: float
 ) -> None:
-    ranking = fuse(best_first(lexical), best_first(dense), dense, readable)
-    scores = {ranked.passage_id: ranked.score for ranked in ranking}
-    for one in lexical.keys() & dense.keys():
-        for other in lexical.keys() & dense.keys():
-            if lexical[one] >= lexical[other] and dense[one] >= dense[other]:
-                assert scores[one] >= scores[other] - 1e-9
-
-
-@given(SCORES, COSINES, st.floats(0.01, 100.0))
-def test_the_scale_of_bm25_makes_no_difference(
-    lexical: dict[int, float], dense: dict[int, float], factor: float
-) -> None:
-    scaled = {passage: score * factor for passage, score in lexical.items()}
-    one = fuse(best_first(lexical), best_first(dense), dense, 1.0)
-    other = fuse(best_first(scaled), best_first(dense), dense, 1.0)
-    for ranked in one:
-        assert score_of(other, ranked.passage_id) == pytest.approx(ranked.score, abs=1e-9)
+    places = {ranked.passage_id: place for place, ranked in enumerate(fused(words, cosines, weight))}
+    both = words.keys() & cosines.keys()
+    for one in both:
+        for other in both:
+            if words[one] > words[other] and cosines[one] >= cosines[other]:
+                assert places[one] < places[other]
 
 
 @pytest.mark.parametrize(

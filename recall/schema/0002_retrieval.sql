@@ -14,9 +14,9 @@ create table passages (
   embeddable integer not null        -- 1: worth a vector
 ) strict;
 create index passages_message on passages (message_id);
-create index passages_session on passages (session_id);
+create index passages_session on passages (session_id, embeddable, id);
 
--- `scope` holds r<repository id>, so that the scope is part of the match and a busy repository cannot slow down or
+-- `scope` holds r<repository id> and s<session id>, so that the scope is part of the match and a busy repository cannot slow down or
 -- starve a quiet one; `terms` holds what analysis.terms gives. Contentless: the text stands in messages.
 create virtual table lexical using fts5(
   scope, terms, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'

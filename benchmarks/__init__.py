@@ -1,0 +1,1 @@
+"""Measurements of the library, made by a user of it: only public names are imported."""

@@ -1,0 +1,20 @@
+"""`python -m benchmarks NAME …` runs a benchmark; `python -m benchmarks` lists them."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Exit status of the benchmark that was named."""
+    from benchmarks import retrieval
+
+    benchmarks = {"retrieval": retrieval.main}
+    if len(sys.argv) < 2 or sys.argv[1] not in benchmarks:
+        print(f"benchmarks: {', '.join(benchmarks)}\nusage: python -m benchmarks NAME --help")
+        return 2
+    return benchmarks[sys.argv[1]](sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
