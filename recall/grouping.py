@@ -50,29 +50,54 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
         for candidate in ranking:
             first.setdefault(candidate.message_id, candidate)
         return [Group(candidate, 0) for candidate in first.values()][:limit]
-    leaders: list[tuple[Candidate, frozenset[str]]] = []
+    waiting = iter(ranking)
+    leaders: list[_Leader] = []
     similar: dict[int, int] = {}
     messages: set[int] = set()
-    for candidate in ranking:
+    entitled: dict[int, int] = {}
+    for candidate in waiting:
         if candidate.message_id in messages:
             continue
-        terms = frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
-        leader = next(
-            (
-                lead
-                for lead, known in leaders
-                if (lead.session_id == candidate.session_id or len(terms) >= SHORT_TERMS)
-                and _jaccard(terms, known) >= NEAR_DUPLICATE
-            ),
-            None,
-        )
         messages.add(candidate.message_id)
-        if leader is not None:
+        terms = _terms(candidate)
+        if (leader := _alike(candidate, terms, leaders)) is not None:
             similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
-        else:
-            leaders.append((candidate, terms))
-    chosen = _without_crowding([lead for lead, _ in leaders], limit, per_session)
+            continue
+        leaders.append(_Leader(candidate, terms))
+        entitled[candidate.session_id] = min(per_session, entitled.get(candidate.session_id, 0) + 1)
+        if sum(entitled.values()) >= limit:
+            break
+    chosen = _without_crowding([leader.candidate for leader in leaders], limit, per_session)
+    shown = [leader for leader in leaders if leader.candidate in chosen]
+    # What is left is not shown for itself any more: it only counts for those that are.
+    for candidate in waiting:
+        if candidate.message_id not in messages:
+            messages.add(candidate.message_id)
+            if (leader := _alike(candidate, _terms(candidate), shown)) is not None:
+                similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
     return [Group(candidate, similar.get(candidate.passage_id, 0)) for candidate in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Leader:
+    """A candidate that is like none before it."""
+
+    candidate: Candidate
+    terms: frozenset[str]
+
+
+def _terms(candidate: Candidate) -> frozenset[str]:
+    return frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
+
+
+def _alike(candidate: Candidate, terms: frozenset[str], leaders: Iterable[_Leader]) -> Candidate | None:
+    """The first leader that says nearly the same; a short text is alike inside its session only."""
+    for leader in leaders:
+        if leader.candidate.session_id != candidate.session_id and len(terms) < SHORT_TERMS:
+            continue
+        if _jaccard(terms, leader.terms) >= NEAR_DUPLICATE:
+            return leader.candidate
+    return None
 
 
 def _without_crowding(candidates: Sequence[Candidate], limit: int, per_session: int) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ def rank(
     nearest: Nearest | None,
     readable: float,
 ) -> tuple[list[Ranked], dict[int, float]]:
-    """(the candidates of both retrievers, best first; the cosine of each).
+    """(the candidates of both retrievers, best first, SESSION_SHARE of one session at most; the cosine of each).
 
     weights: the query's terms and their inverse document frequency. matching: passage ids by BM25, best first.
     """
@@ -54,7 +55,15 @@ def rank(
         words = dict(zip(candidates, scores.tolist(), strict=True))
     cosines = _all_cosines(connection, nearest, candidates, around) if nearest else {}
     weight = cosine_weight(count(connection), readable)
-    return fuse(words, largest(list(weights.values())), cosines, weight, ranks, said_at), cosines
+    ranking = fuse(words, largest(list(weights.values())), cosines, weight, ranks, said_at)
+    taken: Counter[int] = Counter()
+    shared = []
+    for ranked in ranking:
+        session = known[ranked.passage_id][0] if ranked.passage_id in known else 0
+        taken[session] += 1
+        if taken[session] <= lexical.SESSION_SHARE:
+            shared.append(ranked)
+    return shared, cosines
 
 
 def _all_cosines(

@@ -25,7 +25,10 @@ from recall.types import MODES, Confidence, Hit, Mode, Role, SearchResult, Sourc
 from scanning import redact
 
 DEPTH = 200
-"""Candidates that each retriever returns before fusion, and most that are grouped."""
+"""Candidates that each retriever returns before fusion."""
+
+GROUPED = 100
+"""Candidates that are looked at for hits, and for what is like them."""
 
 LIMIT_MAX = 100
 CONFIDENCE_HITS = 3
@@ -85,7 +88,7 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
         weights = _weights(connection, text)
         matching = lexical.search_lexical(connection, list(weights), where, DEPTH) if query.mode != "dense" else []
         ranking, cosines = rank(connection, weights, matching, nearest, readable)
-        ranking = ranking[:DEPTH]
+        ranking = ranking[:GROUPED]
     groups = group(_candidates(connection, ranking), limit, query.per_session)
     scores = {ranked.passage_id: ranked for ranked in ranking}
     return SearchResult(
@@ -164,7 +167,7 @@ def _confidence(
         if total > 0:
             coverage = max(coverage, sum(weights[term] for term in held) / total)
         cosine = max(cosine, cosines.get(shown.candidate.passage_id, 0.0))
-    return confidence_of(coverage, cosine, readable)
+    return confidence_of(coverage, cosine, readable if cosines else 0.0) if groups else "none"
 
 
 def _hits(

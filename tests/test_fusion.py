@@ -98,14 +98,15 @@ def test_what_is_better_in_both_is_never_ranked_below(
 @pytest.mark.parametrize(
     ("coverage", "cosine", "readable", "expected"),
     [
-        (1.0, 0.0, 1.0, "strong"),
-        (0.0, 0.9, 1.0, "strong"),
-        (0.3, 0.0, 1.0, "weak"),
-        (0.0, 0.4, 1.0, "weak"),
-        (0.0, 0.0, 1.0, "none"),
-        (0.1, 0.2, 1.0, "none"),
-        (0.0, 0.9, 0.0, "none"),
-        (0.0, -1.0, 1.0, "none"),
+        (1.0, 0.7, 1.0, "strong"),  # (1 + 3 · 0.7) / 4 = 0.775
+        (0.3, 0.5, 1.0, "strong"),  # (0.3 + 3 · 0.5) / 4 = 0.45
+        (0.0, 0.6, 1.0, "strong"),  # 0.45
+        (0.3, 0.4, 1.0, "weak"),  # 0.375
+        (1.0, 0.0, 1.0, "none"),  # 0.25: the words are there, but not what they mean together
+        (0.2, 0.2, 1.0, "none"),  # 0.2
+        (0.4, 0.9, 0.0, "strong"),  # unreadable: (0.4 + 3 · (0.35 + 0.4 · 0.4)) / 4 = 0.4825
+        (0.2, 0.9, 0.0, "weak"),  # 0.3725
+        (0.0, 0.9, 0.0, "none"),  # 0.2625
     ],
 )
 def test_confidence_comes_from_the_better_evidence_as_far_as_it_can_be_read(
