@@ -7,9 +7,9 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import retrieval
+    from benchmarks import known_item, no_answer, retrieval
 
-    benchmarks = {"retrieval": retrieval.main}
+    benchmarks = {"retrieval": retrieval.main, "known-item": known_item.main, "no-answer": no_answer.main}
     if len(sys.argv) < 2 or sys.argv[1] not in benchmarks:
         print(f"benchmarks: {', '.join(benchmarks)}\nusage: python -m benchmarks NAME --help")
         return 2

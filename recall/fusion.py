@@ -3,7 +3,7 @@
     score(p) = (L(p) + w · c(p)) / (Lmax + w)        w = COSINE_WEIGHT · ln(1 + N) · r²
 
     L(p)  bm25f of p; Lmax, what it comes close to at best
-    c(p)  cosine of p and the query; of a passage without a vector, what its neighbours have, else the mean of all
+    c(p)  cosine of p and the query; of a passage without a vector (a command, say) the mean of all candidates'
     N     passages in the index: ln(1 + N) is about the inverse document frequency of a word that one passage has
     r     share of the query that the embedder can read
 
@@ -26,8 +26,8 @@ COSINE_WEIGHT = 3.5
 
 STRONG = 0.44
 WEAK = 0.36
-"""Evidence from which a hit is a strong or a weak match: chosen on LoCoMo, where 95% of the questions that have an answer
-in the scope lie above the first and 99% above the second (benchmarks/README.md has the rates on other data)."""
+"""Evidence from which a hit is a strong or a weak match: chosen on LoCoMo, where 95% of the questions that have an
+answer in the scope lie above the first and 99% above the second (benchmarks/README.md has the rates on other data)."""
 
 
 @dataclass(frozen=True, slots=True)

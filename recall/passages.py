@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import apsw
 
@@ -48,13 +49,24 @@ def put_passages(
     return stored
 
 
-def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, tuple[int, int | None]]:
-    """Passage id to (row id of its session, when it was said in milliseconds since 1970)."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a passage comes from."""
+
+    session_id: int
+    said_at: int | None
+    """Milliseconds since 1970."""
+    embeddable: bool
+    """Whether it is something that was said, and no command."""
+
+
+def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, Origin]:
+    """Passage id to its origin."""
     found = {}
     for passage_id in passage_ids:
         row: Row | None = connection.execute(_ORIGIN, (passage_id,)).fetchone()
         if row:
-            found[passage_id] = (row[0], row[1])
+            found[passage_id] = Origin(row[0], row[1], bool(row[2]))
     return found
 
 
@@ -67,7 +79,7 @@ def count(connection: apsw.Connection) -> int:
 def neighbours(connection: apsw.Connection, passage_id: int, distance: int) -> list[list[int]]:
     """Ids of what was said at distance 1, 2, … before and behind a passage in its session: one or two a distance.
 
-    Commands and their output are no neighbours; those of a command are the words around it.
+    Commands and their output are no neighbours.
     """
     before = [int(row[0]) for row in connection.execute(_SAID_BEFORE, (passage_id, passage_id, distance))]
     behind = [int(row[0]) for row in connection.execute(_SAID_BEHIND, (passage_id, passage_id, distance))]
@@ -136,7 +148,7 @@ insert into passages (message_id, session_id, repository_id, worktree_id, role, 
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 returning id
 """
-_ORIGIN = "select session_id, said_at from passages where id = ?"
+_ORIGIN = "select session_id, said_at, embeddable from passages where id = ?"
 _SAID_BEFORE = """
 select id from passages where session_id = (select session_id from passages where id = ?) and embeddable = 1 and id < ?
 order by id desc limit ?

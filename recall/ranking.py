@@ -41,44 +41,37 @@ def rank(
     """
     found = nearest.found if nearest else {}
     candidates = list(dict.fromkeys([*matching, *found]))
-    around = {passage: neighbours(connection, passage, len(NEIGHBOUR_WEIGHTS)) for passage in candidates}
     ranks = {
         "lexical": {passage: rank for rank, passage in enumerate(matching, 1)},
         "dense": {passage: rank for rank, passage in enumerate(found, 1)},
     }
     known = origins(connection, candidates)
-    said_at = {passage: time for passage, (_, time) in known.items() if time is not None}
+    said_at = {passage: origin.said_at for passage, origin in known.items() if origin.said_at is not None}
+    # A command stands for itself: the words around it are found themselves, and would only lift it beside them.
+    around = {
+        passage: neighbours(connection, passage, len(NEIGHBOUR_WEIGHTS))
+        for passage, origin in known.items()
+        if origin.embeddable
+    }
     words: dict[int, float] = {}
     if matching:
-        counts = lexical.count_terms(connection, list(weights), [session for session, _ in known.values()])
+        counts = lexical.count_terms(connection, list(weights), [origin.session_id for origin in known.values()])
         scores = bm25f(candidates, around, counts, list(weights.values()), lexical.average_length(connection))
         words = dict(zip(candidates, scores.tolist(), strict=True))
-    cosines = _all_cosines(connection, nearest, candidates, around) if nearest else {}
+    cosines: dict[int, float] = {}
+    if nearest:
+        others = [passage for passage in candidates if passage not in found]
+        cosines = found | dense.cosines(connection, nearest.table, nearest.vector, others)
     weight = cosine_weight(count(connection), readable)
     ranking = fuse(words, largest(list(weights.values())), cosines, weight, ranks, said_at)
     taken: Counter[int] = Counter()
     shared = []
     for ranked in ranking:
-        session = known[ranked.passage_id][0] if ranked.passage_id in known else 0
+        session = known[ranked.passage_id].session_id if ranked.passage_id in known else 0
         taken[session] += 1
         if taken[session] <= lexical.SESSION_SHARE:
             shared.append(ranked)
     return shared, cosines
-
-
-def _all_cosines(
-    connection: apsw.Connection, nearest: Nearest, candidates: Sequence[int], around: Mapping[int, list[list[int]]]
-) -> dict[int, float]:
-    """Cosine of each candidate; of one without a vector, such as a command, the mean of the words next to it."""
-    cosines = dict(nearest.found)
-    cosines |= dense.cosines(connection, nearest.table, nearest.vector, [p for p in candidates if p not in cosines])
-    bare = {passage: around[passage][0] for passage in candidates if passage not in cosines}
-    wanted = {neighbour for beside in bare.values() for neighbour in beside if neighbour not in cosines}
-    known = cosines | dense.cosines(connection, nearest.table, nearest.vector, list(wanted))
-    for passage, beside in bare.items():
-        if values := [known[neighbour] for neighbour in beside if neighbour in known]:
-            cosines[passage] = sum(values) / len(values)
-    return cosines
 
 
 def nearest_to(database: Database, embedder: Embedder, text: str, where: Filter, depth: int) -> Nearest:

@@ -147,7 +147,7 @@ def test_a_question_in_two_languages_is_answered_by_the_words_of_both(
 ) -> None:
     result = ask(chinese, query, mode)
     assert names(result)[0] == "token"
-    assert result.confidence == "strong"
+    assert result.confidence != "none"
 
 
 def test_the_half_in_chinese_decides_between_messages_with_the_same_english_half() -> None:

@@ -1,0 +1,205 @@
+"""Each benchmark runs on three questions, so that it cannot rot. All sets are invented."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recall
+from benchmarks import known_item, no_answer, retrieval
+from benchmarks.datasets import load
+from benchmarks.demo.build import write_sessions
+from benchmarks.metrics import MEASURES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KITCHEN = {
+    ("bread", "monday"): {
+        "The sourdough starter died because the flour was bleached.": "why did the sourdough starter die",
+        "We moved the oven rack down and the crust stopped burning.": "how did we stop the crust from burning",
+    },
+    ("cellar", "tuesday"): {
+        "The barrel leaked at the bung until we soaked the oak overnight.": "what made the barrel stop leaking"
+    },
+}
+HARBOUR = {
+    ("pier", "wednesday"): {
+        "The crane motor overheats when the tide sensor reports twice a second.": "crane motor overheating",
+        "Fog signals are now sent over the spare radio channel.": "which channel sends fog signals",
+    },
+    ("buoys", "thursday"): {"Buoy seven drifted since its chain shackle had rusted.": "why did buoy seven drift"},
+}
+TEA = {
+    ("茶园", "星期一"): {
+        "春茶采摘推迟了一周，因为三月下了霜。": "春茶采摘为什么推迟",
+        "炒锅温度降到二百度以后，茶叶不再发苦。": "茶叶发苦是怎么解决的",
+    },
+    ("茶馆", "星期二"): {"账本对不上，是因为退货记了两次。": "账本为什么对不上"},
+}
+Content = dict[tuple[str, str], dict[str, str]]
+
+
+def write_set(folder: Path, content: Content) -> None:
+    """A data set in BEIR form from (group, session) to document to its question."""
+    documents, questions, judgements = [], [], ["query-id\tcorpus-id\tscore"]
+    for (group, session), pairs in content.items():
+        for text, question in pairs.items():
+            number = len(documents) + 1
+            metadata = {"group": group, "session": session}
+            documents.append({"_id": f"d{number}", "title": "", "text": text, "metadata": metadata})
+            questions.append({"_id": f"q{number}", "text": question, "metadata": {"group": group}})
+            judgements.append(f"q{number}\td{number}\t1")
+    folder.mkdir()
+    for name, records in (("corpus", documents), ("queries", questions)):
+        lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "qrels.tsv").write_text("\n".join(judgements) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def sets(home: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder with the sets, and the current directory: `:` in an absolute path of Windows would end a folder's name."""
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    for name, content in (("kitchen", KITCHEN), ("harbour", HARBOUR), ("tea", TEA)):
+        write_set(folder / name, content)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def read_result(path: Path) -> list[dict[str, Any]]:
+    """Results of a file that says where they come from."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert set(document) == {"provenance", "results"}
+    assert set(document["provenance"]) == {"commit", "date", "python", "machine", "packages"}
+    assert {"repo-recall", "bm25s"} <= set(document["provenance"]["packages"])
+    results: list[dict[str, Any]] = document["results"]
+    return results
+
+
+def assert_interval(values: dict[str, float]) -> None:
+    assert set(values) == {"mean", "low", "high"}
+    # A mean of equal values can be off its interval by the last bit.
+    assert -1e-9 <= values["low"] <= values["mean"] + 1e-9
+    assert values["mean"] - 1e-9 <= values["high"] <= 1 + 1e-9
+
+
+def assert_units(result: dict[str, Any], *units: str) -> None:
+    """Every system has every measure, each between 0 and 1."""
+    assert tuple(result["units"]) == units
+    for systems in result["units"].values():
+        assert tuple(systems) == retrieval.SYSTEMS
+        for name, values in systems.items():
+            assert set(values) == {*MEASURES, *(() if name == "bm25s" else ("p against bm25s",))}
+            assert 0 < values.get("p against bm25s", 1.0) <= 1
+            for measure in MEASURES:
+                assert_interval(values[measure])
+
+
+def markdown_tables(text: str) -> list[list[str]]:
+    """Rows of each table in the text; every row has as many cells as the header, and the second one is the rule."""
+    tables: list[list[str]] = []
+    inside = False
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if not inside:
+                tables.append([])
+            tables[-1].append(line)
+        inside = line.startswith("|")
+    for rows in tables:
+        assert set(rows[1]) == {"|", "-"}
+        assert {row.count("|") for row in rows} == {rows[0].count("|")}
+    return tables
+
+
+def test_retrieval_measures_every_system_on_every_set(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results" / "retrieval.json"
+    data = ["--data", "kitchen:qrels.tsv:own", "--data", "tea"]
+    assert retrieval.main([*data, "--cache", "cache", "--out", str(out)]) == 0
+
+    kitchen, tea = read_result(out)
+    for result in (kitchen, tea):
+        assert set(result) == {"dataset", "checksum", "documents", "questions", "units", "judgements"}
+        assert (result["documents"], result["questions"]) == (3, 3)
+        assert_units(result, "document", "session")
+        for unit in result["units"].values():
+            assert unit["hybrid"]["MRR@10"]["mean"] == 1.0
+    assert (kitchen["dataset"], tea["dataset"]) == ("kitchen", "tea")
+    assert kitchen["checksum"] == load(sets / "kitchen").checksum
+    assert sorted(path.name.partition("-")[0] for path in (sets / "cache").iterdir()) == ["kitchen", "tea"]
+
+    tables = markdown_tables(capsys.readouterr().out)
+    assert len(tables) == 2 * 2
+    assert all(len(rows) == 2 + len(retrieval.SYSTEMS) for rows in tables)
+
+
+def test_no_answer_counts_the_confidences_with_and_without_an_answer(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "no-answer.json"
+    data = ["--data", "kitchen", "--data", "tea:qrels.tsv:own", "--data", "harbour"]
+    assert no_answer.main([*data, "--out", str(out)]) == 0
+
+    results = read_result(out)
+    assert [result["asked in"] for result in results] == [
+        {"answered": "kitchen", "unanswered": "harbour"},
+        {"answered": "own group", "unanswered": "next group"},
+        {"answered": "harbour", "unanswered": "kitchen"},
+    ]
+    for result in results:
+        assert set(result) == {
+            "dataset", "checksum", "judgements", "questions", "asked in", "shares", "rates", "confidence",
+        }  # fmt: skip
+        for kind in ("answered", "unanswered"):
+            shares = result["shares"][kind]
+            assert tuple(shares) == ("strong", "weak", "none")
+            for values in shares.values():
+                assert_interval(values)
+            assert sum(values["mean"] for values in shares.values()) == pytest.approx(1)
+            given = list(result["confidence"][kind].values())
+            assert shares["strong"]["mean"] == pytest.approx(given.count("strong") / 3)
+        answered, unanswered, rates = result["shares"]["answered"], result["shares"]["unanswered"], result["rates"]
+        assert rates["false recall"] == unanswered["strong"]
+        assert rates["missed"] == answered["none"]
+        assert rates["not strong"]["mean"] == pytest.approx(1 - answered["strong"]["mean"])
+        assert answered["none"]["mean"] < 1
+
+    tables = markdown_tables(capsys.readouterr().out)
+    assert [len(rows) for rows in tables] == [2 + 2, 2 + 1] * 3
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (["kitchen"], "kitchen needs another data set"),
+        (["kitchen", "tea"], "kitchen needs another data set"),
+        (["kitchen", "kitchen"], "kitchen needs another data set"),
+        (["cellar:qrels.tsv:own"], "cellar has one group"),
+    ],
+)
+def test_a_set_without_a_place_that_lacks_its_answers_is_refused(
+    sets: Path, capsys: pytest.CaptureFixture[str], data: list[str], complaint: str
+) -> None:
+    write_set(sets / "cellar", {("cellar", "friday"): {"The door sticks.": "which door sticks"}})
+    with pytest.raises(SystemExit) as ended:
+        no_answer.main([word for name in data for word in ("--data", name)])
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_the_list_names_every_benchmark_and_an_unknown_one_is_refused() -> None:
+    for arguments in ([], ["unknown"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks", *arguments],
+            capture_output=True, encoding="utf-8", cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert "retrieval, known-item, no-answer" in done.stdout
