@@ -7,9 +7,14 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import known_item, no_answer, retrieval
+    from benchmarks import known_item, no_answer, report, retrieval
 
-    benchmarks = {"retrieval": retrieval.main, "known-item": known_item.main, "no-answer": no_answer.main}
+    benchmarks = {
+        "retrieval": retrieval.main,
+        "known-item": known_item.main,
+        "no-answer": no_answer.main,
+        "report": report.main,
+    }
     if len(sys.argv) < 2 or sys.argv[1] not in benchmarks:
         print(f"benchmarks: {', '.join(benchmarks)}\nusage: python -m benchmarks NAME --help")
         return 2

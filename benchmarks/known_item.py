@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 import recall
 from benchmarks import retrieval
 from benchmarks.datasets import Dataset, Document, Question
+from benchmarks.running import write_result
 
 QUERY_CHARACTERS = 200
 MESSAGES_MIN = 3
@@ -77,9 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     result["sessions"] = {"read": items.read, "used": len(items.dataset.questions), "not used": items.unused}
     print(retrieval.table(result), flush=True)
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        document = {"provenance": retrieval.provenance(), "results": [result]}
-        options.out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_result(options.out, {"results": [result]})
     return 0
 
 

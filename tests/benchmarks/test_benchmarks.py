@@ -7,15 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from result_files import assert_interval, assert_units, markdown_tables, read_result
 
-import recall
-from benchmarks import known_item, no_answer, retrieval
+from benchmarks import no_answer, retrieval
 from benchmarks.datasets import load
-from benchmarks.demo.build import write_sessions
-from benchmarks.metrics import MEASURES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,51 +70,6 @@ def sets(home: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def read_result(path: Path) -> list[dict[str, Any]]:
-    """Results of a file that says where they come from."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    assert set(document) == {"provenance", "results"}
-    assert set(document["provenance"]) == {"commit", "date", "python", "machine", "packages"}
-    assert {"repo-recall", "bm25s"} <= set(document["provenance"]["packages"])
-    results: list[dict[str, Any]] = document["results"]
-    return results
-
-
-def assert_interval(values: dict[str, float]) -> None:
-    assert set(values) == {"mean", "low", "high"}
-    # A mean of equal values can be off its interval by the last bit.
-    assert -1e-9 <= values["low"] <= values["mean"] + 1e-9
-    assert values["mean"] - 1e-9 <= values["high"] <= 1 + 1e-9
-
-
-def assert_units(result: dict[str, Any], *units: str) -> None:
-    """Every system has every measure, each between 0 and 1."""
-    assert tuple(result["units"]) == units
-    for systems in result["units"].values():
-        assert tuple(systems) == retrieval.SYSTEMS
-        for name, values in systems.items():
-            assert set(values) == {*MEASURES, *(() if name == "bm25s" else ("p against bm25s",))}
-            assert 0 < values.get("p against bm25s", 1.0) <= 1
-            for measure in MEASURES:
-                assert_interval(values[measure])
-
-
-def markdown_tables(text: str) -> list[list[str]]:
-    """Rows of each table in the text; every row has as many cells as the header, and the second one is the rule."""
-    tables: list[list[str]] = []
-    inside = False
-    for line in text.splitlines():
-        if line.startswith("|"):
-            if not inside:
-                tables.append([])
-            tables[-1].append(line)
-        inside = line.startswith("|")
-    for rows in tables:
-        assert set(rows[1]) == {"|", "-"}
-        assert {row.count("|") for row in rows} == {rows[0].count("|")}
-    return tables
-
-
 def test_retrieval_measures_every_system_on_every_set(
     sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,8 +124,10 @@ def test_no_answer_counts_the_confidences_with_and_without_an_answer(
         assert rates["not strong"]["mean"] == pytest.approx(1 - answered["strong"]["mean"])
         assert answered["none"]["mean"] < 1
 
-    tables = markdown_tables(capsys.readouterr().out)
-    assert [len(rows) for rows in tables] == [2 + 2, 2 + 1] * 3
+    printed = markdown_tables(capsys.readouterr().out)
+    assert [len(rows) for rows in printed] == [2 + 2, 2 + 1] * 3
+    written = json.loads(out.read_text(encoding="utf-8"))["tables"]
+    assert [markdown_tables(text) for text in written] == [printed[0:2], printed[2:4], printed[4:6]]
 
 
 @pytest.mark.parametrize(

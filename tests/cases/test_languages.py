@@ -19,7 +19,8 @@ ENGLISH = "The connection pool was exhausted, so every request waited until it t
 TOKEN = "令牌刷新失败是因为 refreshToken 在 auth_service.py 里过期，已改成提前续期"
 
 # Every subject with three objects: sixty short Chinese messages that differ in what they say.
-_NOUNS = "网关 缓存 日志 队列 索引 图标 首页 权限 登录 支付 订单 迁移 部署 监控 告警 脚本 接口 图表 测试 回滚".split()
+_SUBJECTS = "网关缓存日志队列索引图标首页权限登录支付订单迁移部署监控告警脚本接口图表测试回滚"
+_NOUNS = [_SUBJECTS[place : place + 2] for place in range(0, len(_SUBJECTS), 2)]
 _CHINESE = [
     f"今天把{subject}的{_NOUNS[(place + step) % len(_NOUNS)]}重写了一遍，同事看过以后合并了"
     for place, subject in enumerate(_NOUNS)

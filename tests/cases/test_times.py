@@ -7,7 +7,6 @@ message without a time is outside every span; times are shown in the local zone,
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import Home, Ran
-from transcript_lines import at, cl, codex_lines, cx_meta, cx_msg, uid, write
+from transcript_lines import cl, codex_lines, cx_meta, cx_msg, uid, write
 
 import recall
 from recall import Message, Scope, SearchResult, Session
@@ -140,13 +139,18 @@ def test_a_day_on_which_the_clocks_change_has_all_its_hours_and_no_other(
 
 
 @zones
-def test_today_is_the_local_day_and_not_that_of_utc(home: Home) -> None:
+def test_today_and_yesterday_are_days_of_the_reader_and_not_of_utc(home: Home) -> None:
     now = datetime.now(UTC)
-    put(home, {"now": now.isoformat(), "long ago": (now - timedelta(hours=49)).isoformat()})
-    for zone in ("Pacific/Kiritimati", "UTC", "Pacific/Pago_Pago"):  # 25 hours apart: no date is that of all three
-        assert found(home, zone, "--since", "yesterday") == {"now"}
-        assert found(home, zone, "--since", "48h") == {"now"}
-        assert found(home, zone, "--until", "2d") == {"long ago"}
+    ahead = 12 - now.hour or 1  # hours: a zone in which it is about noon, and whose days are not those of UTC
+    zone = f"Etc/GMT{-ahead:+d}"  # POSIX counts westwards
+    midnight = (now + timedelta(hours=ahead)).replace(hour=0, minute=0, second=0, microsecond=0)
+    begin = midnight - timedelta(hours=ahead)
+    moments = {"old": begin - timedelta(days=1, seconds=1), "yesterday": begin - timedelta(seconds=1), "today": begin}
+    put(home, {name: moment.isoformat() for name, moment in moments.items()})
+    assert found(home, zone, "--since", "today") == {"today"}
+    assert found(home, zone, "--since", "yesterday", "--until", "yesterday") == {"yesterday"}
+    assert found(home, zone, "--until", "yesterday") == {"old", "yesterday"}
+    assert found(home, zone, "--since", "20h") == {"yesterday", "today"}
 
 
 # Every spelling of a moment is that moment
@@ -201,9 +205,7 @@ def test_both_agents_times_are_compared_as_moments(home: Home, index: recall.Ind
 
 @pytest.mark.parametrize("narrow", [{"since": datetime(1970, 1, 2, tzinfo=UTC)}, {"until": TEN + timedelta(days=9999)}])
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
-def test_a_message_without_a_time_is_outside_every_span(
-    narrow: dict[str, datetime], mode: recall.types.Mode
-) -> None:
+def test_a_message_without_a_time_is_outside_every_span(narrow: dict[str, datetime], mode: recall.types.Mode) -> None:
     with recall.open(":memory:") as index:
         index.add(Session("never", messages=(Message("user", "harbor note"),)))
         index.add(Session("once", messages=(Message("user", "harbor note", timestamp=TEN),)))
