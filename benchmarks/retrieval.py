@@ -52,7 +52,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> dict[str, Any]:
-    """Measures of each system on a data set, per document and per session."""
+    """Measures of each system on a data set, per document and per session.
+
+    `ceilings`: share of what is relevant among the first DEPTH of lexical or dense. No ranking of these finds more.
+    """
     home = cache / f"{dataset.name}-{dataset.checksum}" if cache else ":memory:"
     session_of = {document.id: document.session for document in dataset.documents}
     with recall.open(home) as index:
@@ -61,12 +64,18 @@ def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> di
         scores: dict[str, dict[str, list[tuple[float, ...]]]] = {
             unit: {name: [] for name in rankers} for unit in ("document", "session")
         }
+        ceilings: dict[str, list[float]] = {"document": [], "session": []}
         for done, question in enumerate(dataset.questions, 1):
+            found: set[str] = set()
             for name, ranker in rankers.items():
                 ranking = ranker(question)
+                found.update(ranking if name in ("lexical", "dense") else ())
                 scores["document"][name].append(measures(ranking, question.documents))
                 by_session = list(dict.fromkeys(session_of[document] for document in ranking))
                 scores["session"][name].append(measures(by_session, question.sessions))
+            in_sessions = {session_of[document] for document in found}
+            ceilings["document"].append(len(question.documents & found) / len(question.documents))
+            ceilings["session"].append(len(question.sessions & in_sessions) / len(question.sessions))
             progress(f"{dataset.name}: questions", done, len(dataset.questions))
     return {
         "dataset": dataset.name,
@@ -74,6 +83,7 @@ def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> di
         "documents": len(dataset.documents),
         "questions": len(dataset.questions),
         "units": {unit: _summary(by_system) for unit, by_system in scores.items()},
+        "ceilings": {unit: asdict(interval(values)) for unit, values in ceilings.items()},
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +14,7 @@ import apsw
 from recall.database import Row
 from recall.places import Place
 from recall.types import Message, Session
+from scanning import redact
 
 TITLE_LIMIT = 80
 PREVIEW_LIMIT = 160
@@ -73,6 +74,17 @@ def removed_worktree(connection: apsw.Connection, place: Place) -> tuple[int, in
     """
     found: Row | None = connection.execute(_HOLDING_WORKTREE, (place.worktree,)).fetchone()
     return (found[0], found[1]) if found else None
+
+
+def stored_place(place: Place) -> Place:
+    """The place with any secret in its paths masked, as it is stored and looked up."""
+    return replace(
+        place,
+        repository=redact(place.repository).text,
+        worktree=redact(place.worktree).text,
+        repository_path=redact(place.repository_path).text,
+        worktree_path=redact(place.worktree_path).text,
+    )
 
 
 def known_places(connection: apsw.Connection, place: Place, whole_repository: bool) -> list[tuple[int, int]]:

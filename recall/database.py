@@ -20,6 +20,8 @@ from recall.errors import DatabaseError
 
 BUSY_TIMEOUT_MS = 10_000
 
+SqliteError = apsw.Error
+
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
 
@@ -48,7 +50,7 @@ class Database:
             self.connection.execute("pragma foreign_keys = on")
             _migrate(self.connection)
         except (apsw.Error, OSError) as error:
-            raise DatabaseError(_explain(error, path)) from error
+            raise DatabaseError(explain(error, path)) from error
         self._load_vectors()
 
     def close(self) -> None:
@@ -65,14 +67,34 @@ class Database:
         try:
             self.connection.execute("begin immediate")
         except (apsw.BusyError, apsw.ReadOnlyError) as error:
-            raise DatabaseError(_explain(error, self.path)) from error
+            raise DatabaseError(explain(error, self.path)) from error
         try:
             yield self.connection
-        except BaseException:
+            self.connection.execute("commit")
+        except BaseException as error:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
+            if isinstance(error, apsw.Error):
+                raise DatabaseError(explain(error, self.path)) from error
             raise
-        self.connection.execute("commit")
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[apsw.Connection]:
+        """A transaction that sees one state of the database, whatever others write meanwhile.
+
+        Raises DatabaseError where the database turns out to be damaged or locked.
+        """
+        if self.connection.in_transaction:
+            yield self.connection
+            return
+        try:
+            self.connection.execute("begin")
+            yield self.connection
+        except apsw.Error as error:
+            raise DatabaseError(explain(error, self.path)) from error
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("rollback")
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """All rows of a query."""
@@ -146,7 +168,8 @@ def _migrations() -> dict[int, str]:
     }
 
 
-def _explain(error: Exception, path: Path | None) -> str:
+def explain(error: Exception, path: Path | None) -> str:
+    """What went wrong with the database at `path`, and what to do, for an error of SQLite or of the file system."""
     name = str(path) if path else "the database in memory"
     if isinstance(error, apsw.BusyError):
         return (
@@ -154,9 +177,9 @@ def _explain(error: Exception, path: Path | None) -> str:
             "wait for it to finish, or end it, and try again"
         )
     if isinstance(error, apsw.NotADBError):
-        return f"{name} is not a database (its first bytes are no SQLite header); move it away and run: recall ingest"
+        return f"{name} is not a database (its first bytes are no SQLite header); {_RESCUE}"
     if isinstance(error, apsw.CorruptError):
-        return f"{name} is damaged ({error}); move it away and run: recall ingest"
+        return f"{name} is damaged ({error}); {_RESCUE}"
     if isinstance(error, apsw.FullError):
         return f"{name} cannot grow: the disk is full; free some space and try again"
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | PermissionError) or (
@@ -164,3 +187,9 @@ def _explain(error: Exception, path: Path | None) -> str:
     ):
         return f"{name} cannot be opened for writing ({error}); make it writable, or set RECALL_HOME to another folder"
     return f"{name} cannot be used: {error}"
+
+
+_RESCUE = (
+    "it may hold sessions that their agents have deleted, so copy it first; `sqlite3 FILE .recover` saves what can be "
+    "saved, and recall ingest takes in again what transcripts still hold"
+)

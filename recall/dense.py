@@ -6,7 +6,7 @@ The scope is part of the search. Filtered afterwards, a repository with 0.1% of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
@@ -14,24 +14,23 @@ import numpy as np
 from recall.database import Row, Value
 from recall.embedding import Embedder, Vectors
 
+if TYPE_CHECKING:
+    from recall.scope_sql import ScopeSql
+
 KNN_LIMIT = 4_096
 """Largest `k` that vec0 takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Where to search, as SQL over `passages p`, with its values."""
-
-    repository_ids: tuple[int, ...]
-    """Empty: everywhere."""
-    sql: str
-    values: tuple[Value, ...]
-
-
 def table_of(connection: apsw.Connection, embedder: Embedder) -> str | None:
-    """Name of the table with this embedder's vectors; None where there is none yet."""
-    row = connection.execute("select id from embedders where name = ?", (embedder.name,)).fetchone()
+    """Name of the table with this embedder's vectors; None where there are none yet."""
+    row = connection.execute(_EMBEDDER_IN_USE, (embedder.name,)).fetchone()
     return f"vectors_{row[0]}" if row else None
+
+
+def other_embedder(connection: apsw.Connection, embedder: Embedder) -> str:
+    """Name of another embedder that the index holds vectors from; empty where it holds none."""
+    row = connection.execute(_OTHER_IN_USE, (embedder.name,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
@@ -40,12 +39,13 @@ def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
         "insert into embedders (name, dimension) values (?, ?) on conflict do nothing",
         (embedder.name, embedder.dimension),
     )
-    table = table_of(connection, embedder)
+    row = connection.execute("select id from embedders where name = ?", (embedder.name,)).fetchone()
+    table = f"vectors_{row[0] if row else 0}"
     connection.execute(
         f"create virtual table if not exists {table} using vec0(passage_id integer primary key, "
         f"repository_id integer partition key, embedding float[{embedder.dimension}] distance_metric = cosine)"
     )
-    return str(table)
+    return table
 
 
 def without_vector(connection: apsw.Connection, table: str | None, limit: int) -> list[tuple[int, int, str]]:
@@ -78,7 +78,7 @@ def put_vectors(connection: apsw.Connection, table: str, passages: Sequence[tupl
 
 
 def search_dense(
-    connection: apsw.Connection, table: str, vector: Vectors, where: Filter, depth: int
+    connection: apsw.Connection, table: str, vector: Vectors, where: ScopeSql, depth: int
 ) -> list[tuple[int, float]]:
     """(passage id, cosine) of the nearest passages inside the filter, best first, at most `depth` (4,096 at most)."""
     sql = f"select passage_id, distance from {table} where embedding match ? and k = ?"
@@ -135,6 +135,8 @@ where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder
 order by p.id desc limit ?
 """
 _COUNT_WITHOUT_VECTOR = """
-select count(*) from passages p
-where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
+select (select count(*) from passages where embeddable = 1) - (select count(*) from embedded where embedder_id = ?)
 """
+_IN_USE = "exists (select 1 from embedded where embedder_id = embedders.id)"
+_EMBEDDER_IN_USE = f"select id from embedders where name = ? and {_IN_USE}"
+_OTHER_IN_USE = f"select name from embedders where name <> ? and {_IN_USE} order by id desc"

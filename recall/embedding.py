@@ -63,6 +63,15 @@ class Selective(Protocol):
         ...
 
 
+@runtime_checkable
+class Fetching(Protocol):
+    """An embedder whose model may have to be downloaded first."""
+
+    def fetch(self) -> None:
+        """Download the model if it is not on this machine, and load it; raises ModelError where that fails."""
+        ...
+
+
 EmbedderChoice = Embedder | str | Path | None
 
 

@@ -24,6 +24,12 @@ from recall.types import Confidence
 
 COSINE_WEIGHT = 3.5
 
+COSINE_SHARE = 0.75
+"""Weight of the cosine in the evidence; the rest is the coverage."""
+
+EXPECTED_COSINE = (0.35, 0.4)
+"""Cosine of the best hit where no word matches, and how much it rises until all do; a line through LoCoMo's means."""
+
 STRONG = 0.44
 WEAK = 0.36
 """Evidence from which a hit is a strong or a weak match: chosen on LoCoMo, where 95% of the questions that have an
@@ -49,12 +55,12 @@ def fuse(
 ) -> list[Ranked]:
     """All candidates, best first; of equal ones the latest.
 
-    words: passage id to L, empty where only vectors are searched. largest: Lmax. cosines: passage id to c, empty where
-    only words are searched. cosine_weight: w. ranks: retriever to passage id to 1-based rank. said_at: passage id to
+    words: passage id to L. largest: Lmax, 0 where only vectors are searched. cosines: passage id to c, empty where only
+    words are searched. cosine_weight: w. ranks: retriever to passage id to 1-based rank. said_at: passage id to
     milliseconds since 1970, as far as known.
     """
-    weight = (cosine_weight if words else 1.0) if cosines else 0.0
-    most = (largest if words else 0.0) + weight
+    weight = cosine_weight if cosines else 0.0
+    most = largest + weight
     unknown = sum(cosines.values()) / len(cosines) if cosines else 0.0
     sums = {
         passage: words.get(passage, 0.0) + weight * cosines.get(passage, unknown)
@@ -79,6 +85,7 @@ def confidence_of(coverage: float, cosine: float, readable: float) -> Confidence
     it counts as far as the embedder can read the query. For the rest stands the cosine that goes with such a coverage
     on average.
     """
-    meaning = readable * cosine + (1 - readable) * (0.35 + 0.4 * coverage)
-    evidence = (coverage + 3 * meaning) / 4
+    expected = EXPECTED_COSINE[0] + EXPECTED_COSINE[1] * coverage
+    meaning = readable * cosine + (1 - readable) * expected
+    evidence = (1 - COSINE_SHARE) * coverage + COSINE_SHARE * meaning
     return "strong" if evidence >= STRONG else "weak" if evidence >= WEAK else "none"

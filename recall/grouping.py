@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from recall import analysis
 
@@ -16,6 +17,9 @@ SHORT_TERMS = 12
 
 NEAR_DUPLICATE = 0.8
 """Jaccard similarity of two passages' terms, numbers apart, above which they are shown as one."""
+
+COUNTED = 60
+"""Candidates behind the last one needed that are still looked at, for being like one that is shown."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -49,7 +53,9 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
         first: dict[int, Candidate] = {}
         for candidate in ranking:
             first.setdefault(candidate.message_id, candidate)
-        return [Group(candidate, 0) for candidate in first.values()][:limit]
+            if len(first) == limit:
+                break
+        return [Group(candidate, 0) for candidate in first.values()]
     waiting = iter(ranking)
     leaders: list[_Leader] = []
     similar: dict[int, int] = {}
@@ -70,7 +76,7 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
     chosen = _without_crowding([leader.candidate for leader in leaders], limit, per_session)
     shown = [leader for leader in leaders if leader.candidate in chosen]
     # What is left is not shown for itself any more: it only counts for those that are.
-    for candidate in waiting:
+    for candidate in islice(waiting, COUNTED):
         if candidate.message_id not in messages:
             messages.add(candidate.message_id)
             if (leader := _alike(candidate, _terms(candidate), shown)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
@@ -12,18 +13,19 @@ from typing import Any
 from recall import dense, ledger, sessions
 from recall.archive import Occurrences
 from recall.database import Database
-from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Tokenizing, choose, unit
+from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
 from recall.errors import ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
 from recall.scope import Scope
-from recall.search import Query, filter_of, search
+from recall.scope_sql import scope_sql
+from recall.search import Query, search
 from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
-from recall.types import AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
+from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
 
 EMBED_BATCH = 64
 """Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
@@ -52,7 +54,7 @@ class Index:
 
     def ingest(
         self,
-        paths: Iterable[str | Path] | None = None,
+        paths: str | Path | Iterable[str | Path] | None = None,
         progress: Progress | None = None,
         budget_seconds: float | None = None,
     ) -> IngestReport:
@@ -61,6 +63,8 @@ class Index:
         What is taken in can be searched by its words at once; `embed` brings the vectors. With a budget, what does
         not fit into it is left for the next call, newest first. Raises UsageError for a path that does not exist.
         """
+        if isinstance(paths, str | Path):
+            paths = [paths]
         roots = agent_folders() if paths is None else [_absolute(path) for path in paths]
         for root in roots:
             if not root.exists():
@@ -76,6 +80,11 @@ class Index:
         """Take in a session built in memory. Messages that it holds already are not added again."""
         if not session.id:
             raise UsageError("the session has no id; give it one that stays the same")
+        for message in session.messages:
+            if message.role not in ROLES:
+                raise UsageError(f'a message has the role "{message.role}"; expected one of {", ".join(ROLES)}')
+            if not isinstance(message.timestamp, datetime | None):
+                raise UsageError(f"a message has the timestamp {message.timestamp!r}; expected a datetime or None")
         intake = self._intake()
         messages = [prepared for message in session.messages if (prepared := intake.prepare(message))]
         if not messages:
@@ -93,9 +102,8 @@ class Index:
         """
         if self.database.vectors_missing:
             raise ModelError(self.database.vectors_missing)
-        fetch = getattr(self.embedder, "fetch", None)
-        if fetch is not None:
-            fetch()
+        if isinstance(self.embedder, Fetching):
+            self.embedder.fetch()
         connection = self.database.connection
         with self.database.write():
             table = dense.make_table(connection, self.embedder)
@@ -109,7 +117,9 @@ class Index:
                     f"{(len(batch), self.embedder.dimension)}; mend its embed_passages or its dimension"
                 )
             with self.database.write():
-                dense.put_vectors(connection, table, [(passage, place) for passage, place, _ in batch], vectors)
+                dense.put_vectors(
+                    connection, table, [(passage, repository) for passage, repository, _ in batch], vectors
+                )
             done += len(batch)
             if progress:
                 progress(done, max(total, done))
@@ -132,20 +142,22 @@ class Index:
         searched.
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
-        return search(self.database, self.embedder, query)
+        with self.database.read():
+            return search(self.database, self.embedder, query)
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
         """The latest sessions of the scope (None: the repository of the current directory), newest first."""
         if limit < 1:
             raise UsageError(f"limit is {limit}; expected 1 or more")
-        where = filter_of(self.database.connection, scope or Scope.here())
-        if where is None:
-            return []
-        return sessions.latest(self.database.connection, where.sql, where.values, limit)
+        scope = scope or Scope.here()
+        with self.database.read() as connection:
+            where = scope_sql(connection, scope)
+            return sessions.latest(connection, where, limit) if where is not None else []
 
     def show(self, ref: str, before: int = 3, after: int = 3) -> list[ShownMessage]:
         """The message at `ref` and its neighbours, in order. Raises UsageError, NotFoundError."""
-        return sessions.window(self.database.connection, ref, before, after)
+        with self.database.read() as connection:
+            return sessions.window(connection, ref, before, after)
 
     def counts(self) -> dict[str, int]:
         """Numbers of sessions, messages, passages, transcripts, and of passages that lack a vector."""
@@ -188,6 +200,8 @@ def open_index(path: str | Path | None = None, embedder: EmbedderChoice = None) 
 
 def _absolute(path: str | Path) -> Path:
     """One spelling of a path, so that a file named in two ways is one transcript."""
+    if not str(path).strip():
+        raise UsageError("a path is empty; expected a transcript, or a folder that holds some")
     return Path(path).expanduser().resolve()
 
 

@@ -27,6 +27,8 @@ BATCH_MESSAGES = 1_000
 
 DETECT_SIZE = 65_536
 
+EMPTY = "holds nothing that a person or the assistant said"
+
 Progress = Callable[[int, int], None]
 """Called with (files done, files in all)."""
 
@@ -67,7 +69,8 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
         stat = path.stat()
         known = ledger.find(database.connection, path)
         if known and (known.size, known.modified_ns) == (stat.st_size, stat.st_mtime_ns):
-            return _report(path, "skipped" if known.problem else "unchanged", known)
+            status: FileStatus = "skipped" if known.problem else "unchanged" if known.session_id else "empty"
+            return _report(path, status, known, reason=known.problem or EMPTY if status != "unchanged" else "")
         raw = _raw_head(path)
         session_name = ""
         if known is None and (known := ledger.find_moved(database.connection, len(raw), _digest(raw))):
@@ -134,7 +137,7 @@ class _Reading:
                         self.intake.finish(connection, self.entry.session_id, first_new)
             self.expected = self.entry.read_to
         if self.entry.session_id is None:
-            return _report(self.path, "empty", self.entry, reason="holds nothing that a person or the assistant said")
+            return _report(self.path, "empty", self.entry, reason=EMPTY)
         status: FileStatus = "unchanged" if not new_messages else "updated" if was_known else "new"
         return _report(self.path, status, self.entry, new_messages)
 

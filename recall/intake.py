@@ -93,7 +93,7 @@ class Intake:
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
-            self._places[cwd] = stored_place(place_of(cwd))
+            self._places[cwd] = archive.stored_place(place_of(cwd))
         return self._places[cwd]
 
     def _safe(self, text: str) -> str:
@@ -111,14 +111,3 @@ def remove_passages(connection: apsw.Connection, message_id: int) -> None:
     lexical.remove_terms(connection, ids)
     dense.remove_vectors(connection, ids)
     connection.execute("delete from passages where message_id = ?", (message_id,))
-
-
-def stored_place(place: Place) -> Place:
-    """The place with any secret in its paths masked, as it is stored and looked up."""
-    return replace(
-        place,
-        repository=redact(place.repository).text,
-        worktree=redact(place.worktree).text,
-        repository_path=redact(place.repository_path).text,
-        worktree_path=redact(place.worktree_path).text,
-    )

@@ -15,8 +15,8 @@ import apsw
 from recall import analysis
 from recall.bm25f import TermCounts
 from recall.database import Row, Value
-from recall.dense import Filter
 from recall.passages import count
+from recall.scope_sql import ScopeSql
 
 SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
@@ -41,7 +41,7 @@ def remove_terms(connection: apsw.Connection, passage_ids: Sequence[int]) -> Non
     connection.executemany("delete from lexical where rowid = ?", ((passage_id,) for passage_id in passage_ids))
 
 
-def search_lexical(connection: apsw.Connection, terms: Sequence[str], where: Filter, depth: int) -> list[int]:
+def search_lexical(connection: apsw.Connection, terms: Sequence[str], where: ScopeSql, depth: int) -> list[int]:
     """Ids of passages that hold any of the terms, inside the filter, best first by BM25, at most `depth`."""
     if not terms:
         return []

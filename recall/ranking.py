@@ -11,11 +11,11 @@ import apsw
 from recall import dense, lexical
 from recall.bm25f import NEIGHBOUR_WEIGHTS, bm25f, largest
 from recall.database import Database
-from recall.dense import Filter
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
 from recall.fusion import Ranked, cosine_weight, fuse
 from recall.passages import count, neighbours, origins
+from recall.scope_sql import ScopeSql
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,12 @@ def rank(
     matching: Sequence[int],
     nearest: Nearest | None,
     readable: float,
+    by_words: bool,
 ) -> tuple[list[Ranked], dict[int, float]]:
     """(the candidates of both retrievers, best first, SESSION_SHARE of one session at most; the cosine of each).
 
     weights: the query's terms and their inverse document frequency. matching: passage ids by BM25, best first.
+    by_words: whether words count at all; without them the cosine is the score.
     """
     found = nearest.found if nearest else {}
     candidates = list(dict.fromkeys([*matching, *found]))
@@ -62,8 +64,9 @@ def rank(
     if nearest:
         others = [passage for passage in candidates if passage not in found]
         cosines = found | dense.cosines(connection, nearest.table, nearest.vector, others)
-    weight = cosine_weight(count(connection), readable)
-    ranking = fuse(words, largest(list(weights.values())), cosines, weight, ranks, said_at)
+    weight = cosine_weight(count(connection), readable) if by_words else 1.0
+    most = largest(list(weights.values())) if by_words else 0.0
+    ranking = fuse(words, most, cosines, weight, ranks, said_at)
     taken: Counter[int] = Counter()
     shared = []
     for ranked in ranking:
@@ -74,17 +77,17 @@ def rank(
     return shared, cosines
 
 
-def nearest_to(database: Database, embedder: Embedder, text: str, where: Filter, depth: int) -> Nearest:
+def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSql, depth: int) -> Nearest:
     """Candidates by cosine. Raises ModelError, saying why, where vectors cannot be searched."""
     connection = database.connection
     if database.vectors_missing:
         raise ModelError(database.vectors_missing)
     table = dense.table_of(connection, embedder)
     if table is None:
-        other = connection.execute("select name from embedders order by id desc").fetchone()
+        other = dense.other_embedder(connection, embedder)
         if other:
             raise ModelError(
-                f'the index holds vectors from {other[0]}, but the embedder is {embedder.name}; run "recall embed", '
+                f'the index holds vectors from {other}, but the embedder is {embedder.name}; run "recall embed", '
                 "or choose the other model again"
             )
         raise ModelError('the index holds no vectors yet; run "recall embed"')

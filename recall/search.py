@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import apsw
 
-from recall import analysis, archive, lexical, sessions
-from recall.archive import milliseconds, moment
-from recall.database import Database, Value
-from recall.dense import Filter
+from recall import analysis, lexical, sessions
+from recall.archive import moment, stored_place
+from recall.database import Database, Row
 from recall.embedding import Embedder, readable_share
 from recall.errors import ModelError, UsageError
 from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
-from recall.intake import stored_place
 from recall.ranking import Nearest, nearest_to, rank
 from recall.rendering import safe_text
 from recall.scope import Scope
-from recall.snippets import SNIPPET_LIMIT, cut_snippet
+from recall.scope_sql import scope_sql
+from recall.snippets import SNIPPET_LIMIT, SNIPPET_SHORTEST, cut_snippet
 from recall.transcripts.text import clean
 from recall.types import MODES, Confidence, Hit, Mode, Role, SearchResult, Source
 from scanning import redact
 
 DEPTH = 200
 """Candidates that each retriever returns before fusion."""
-
-GROUPED = 100
-"""Candidates that are looked at for hits, and for what is like them."""
 
 LIMIT_MAX = 100
 CONFIDENCE_HITS = 3
@@ -54,6 +50,8 @@ class Query:
         for name, number in (("limit", self.limit), ("per_session", self.per_session)):
             if number is not None and number < 1:
                 raise UsageError(f"{name} is {number}; expected 1 or more")
+        if self.snippet_limit < SNIPPET_SHORTEST:
+            raise UsageError(f"snippet_limit is {self.snippet_limit}; expected {SNIPPET_SHORTEST} or more")
         if self.mode not in MODES:
             raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
 
@@ -68,7 +66,7 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     text = redact(clean(query.text)).text
     mode: Mode = query.mode
     degraded: str | None = None
-    where = filter_of(connection, query.scope)
+    where = scope_sql(connection, query.scope)
     if query.scope.place.superproject:
         notes.append(f"this is a submodule of {query.scope.place.superproject}, a repository of its own")
     weights: dict[str, float] = {}
@@ -77,7 +75,8 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     readable = readable_share(embedder, text)
     if where is not None:
         nearest: Nearest | None = None
-        if query.mode != "lexical":
+        # A model that can read nothing of the query has no say in it, and need not be loaded.
+        if query.mode == "dense" or (query.mode == "hybrid" and readable > 0):
             try:
                 nearest = nearest_to(database, embedder, text, where, DEPTH)
                 notes += nearest.notes
@@ -87,8 +86,7 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
                 mode, degraded = "lexical", str(error)
         weights = _weights(connection, text)
         matching = lexical.search_lexical(connection, list(weights), where, DEPTH) if query.mode != "dense" else []
-        ranking, cosines = rank(connection, weights, matching, nearest, readable)
-        ranking = ranking[:GROUPED]
+        ranking, cosines = rank(connection, weights, matching, nearest, readable, query.mode != "dense")
     groups = group(_candidates(connection, ranking), limit, query.per_session)
     scores = {ranked.passage_id: ranked for ranked in ranking}
     return SearchResult(
@@ -102,59 +100,18 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     )
 
 
-def filter_of(connection: apsw.Connection, scope: Scope) -> Filter | None:
-    """The scope as SQL over `passages p`; None where the archive knows nothing of that place."""
-    parts: list[str] = []
-    values: list[Value] = []
-    repositories: tuple[int, ...] = ()
-    if scope.kind != "everywhere":
-        places = archive.known_places(connection, stored_place(scope.place), scope.kind == "repository")
-        if not places:
-            return None
-        repositories = tuple(dict.fromkeys(repository for repository, _ in places))
-        parts.append(f"p.repository_id in ({', '.join('?' * len(repositories))})")
-        values.extend(repositories)
-        if scope.kind == "worktree":
-            worktrees = [worktree for _, worktree in places]
-            parts.append(f"p.worktree_id in ({', '.join('?' * len(worktrees))})")
-            values.extend(worktrees)
-    if not scope.subagents:
-        parts.append("p.subagent = 0")
-    if scope.role is not None:
-        parts.append("p.role = ?")
-        values.append(scope.role)
-    # A message without a time is outside every span of time.
-    if scope.since is not None:
-        parts.append("p.said_at >= ?")
-        values.append(milliseconds(scope.since))
-    if scope.until is not None:
-        parts.append("p.said_at <= ?")
-        values.append(milliseconds(scope.until))
-    if scope.agent is not None:
-        parts.append("p.session_id in (select id from sessions where agent = ?)")
-        values.append(scope.agent)
-    if scope.branch is not None:
-        parts.append(_ON_BRANCH)
-        values.extend((scope.branch, scope.branch))
-    if scope.file is not None:
-        parts.append(_TOUCHED_FILE)
-        values.append(f"%{_escaped(scope.file)}%")
-    return Filter(repositories, " and ".join(parts) or "1", tuple(values))
-
-
 def _weights(connection: apsw.Connection, text: str) -> dict[str, float]:
     weights = lexical.term_weights(connection, analysis.query_terms(text))
     rarest = sorted(weights, key=lambda term: -weights[term])[:QUERY_TERMS_MAX]
     return {term: weights[term] for term in rarest}
 
 
-def _candidates(connection: apsw.Connection, ranking: Sequence[Ranked]) -> list[Candidate]:
-    candidates = []
+def _candidates(connection: apsw.Connection, ranking: Sequence[Ranked]) -> Iterator[Candidate]:
+    """One by one: most searches need the first few only."""
     for ranked in ranking:
-        row = connection.execute(_CANDIDATE, (ranked.passage_id,)).fetchone()
+        row: Row | None = connection.execute(_CANDIDATE, (ranked.passage_id,)).fetchone()
         if row:
-            candidates.append(Candidate(ranked.passage_id, int(row[0]), int(row[1]), str(row[2])))
-    return candidates
+            yield Candidate(ranked.passage_id, row[0], row[1], row[2])
 
 
 def _confidence(
@@ -206,10 +163,6 @@ def _role(role: object) -> Role:
     return "user" if role == "user" else "assistant" if role == "assistant" else "tool"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
 _CANDIDATE = """
 select p.message_id, p.session_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
 from passages p join messages m on m.id = p.message_id where p.id = ?
@@ -218,8 +171,3 @@ _PLACE_OF_MESSAGE = """
 select m.number, m.role, m.tool, m.said_at, t.path, m.line
 from messages m left join transcripts t on t.id = m.transcript_id where m.id = ?
 """
-_ON_BRANCH = """p.message_id in (
-  select m.id from messages m join sessions s on s.id = m.session_id
-  where m.branch = ? or (m.branch = '' and s.branch = ?))"""
-# A file is a property of the session: what is asked is why it was changed, and the answer rarely repeats its name.
-_TOUCHED_FILE = """p.session_id in (select session_id from messages where files like ? escape '\\')"""

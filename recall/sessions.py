@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import apsw
 
 from recall.archive import moment
-from recall.database import Row, Value
+from recall.database import Row
 from recall.errors import NotFoundError, UsageError
 from recall.rendering import safe_text
+from recall.scope_sql import ScopeSql
 from recall.types import SessionSummary, ShownMessage, Source
 
 WINDOW_MAX = 200
@@ -26,11 +27,11 @@ def summaries(connection: apsw.Connection, session_ids: Iterable[int]) -> dict[i
     return found
 
 
-def latest(connection: apsw.Connection, where: str, values: Sequence[Value], limit: int) -> list[SessionSummary]:
-    """The sessions with a passage inside `where` (SQL over `passages p`), newest first."""
-    sql = f"""{_SUMMARY} where s.id in (select p.session_id from passages p where {where})
+def latest(connection: apsw.Connection, where: ScopeSql, limit: int) -> list[SessionSummary]:
+    """The sessions with something inside the scope, newest first."""
+    sql = f"""{_SUMMARY} where s.id in (select p.session_id from passages p where {where.sql})
     order by ifnull(s.updated_at, s.started_at) desc nulls last, s.id desc limit ?"""
-    return [_summary(row) for row in connection.execute(sql, (*values, limit))]
+    return [_summary(row) for row in connection.execute(sql, (*where.values, limit))]
 
 
 def window(connection: apsw.Connection, ref: str, before: int, after: int) -> list[ShownMessage]:
@@ -47,7 +48,10 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
     first, last = number - min(before, WINDOW_MAX), number + min(after, WINDOW_MAX)
     rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall() if last < 2**63 else []
     if not any(row[0] == number for row in rows):
-        raise NotFoundError(f'session "{name}" has no message {number}; see what it holds with: recall show {name}:1')
+        held = connection.execute(_NUMBERS, (session_id,)).fetchone()
+        assert held is not None
+        range_held = f"{held[0]} to {held[1]}" if held[0] is not None else "none: all of it is a copy"
+        raise NotFoundError(f'session "{name}" has no message {number} of its own; it has {range_held}')
     return [_shown(name, row) for row in rows]
 
 
@@ -82,6 +86,7 @@ def _summary(row: Row) -> SessionSummary:
         preview=safe_text(str(row[10])),
         source=str(row[11] or ""),
         resume=_resume(agent, name, parent=str(row[8])),
+        first_ref=f"{name}:{row[12] or 1}",
     )
 
 
@@ -108,7 +113,8 @@ def _shown(name: str, row: Row) -> ShownMessage:
 _SUMMARY = """
 select s.name, s.agent, s.title, r.path, w.path, s.branch, s.started_at, s.updated_at, s.parent,
   (select count(*) from messages m where m.session_id = s.id and m.copied_from is null), s.preview,
-  (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1)
+  (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1),
+  (select min(number) from messages m where m.session_id = s.id and m.copied_from is null)
 from sessions s join worktrees w on w.id = s.worktree_id join repositories r on r.id = w.repository_id
 """
 _WINDOW = """
@@ -116,3 +122,4 @@ select m.number, m.role, m.tool, m.said_at, m.text, t.path, m.line, m.subagent
 from messages m left join transcripts t on t.id = m.transcript_id
 where m.session_id = ? and m.number between ? and ? and m.copied_from is null order by m.number
 """
+_NUMBERS = "select min(number), max(number) from messages where session_id = ? and copied_from is null"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from recall import analysis
 from recall.types import Snippet
 
+SNIPPET_SHORTEST = 20
 SNIPPET_LIMIT = 300
 """Code points of a snippet, the ellipses at its ends included."""
 
@@ -19,7 +20,7 @@ def cut_snippet(text: str, weights: Mapping[str, float], limit: int = SNIPPET_LI
     text: a stored, redacted text. weights: the query's terms and how much each is worth; a term counts once in a
     window. Without any match the beginning is shown. White space is folded.
     """
-    text = " ".join(text.split(" ")) if "\n" not in text else _folded(text)
+    text = _folded(text)
     places = list(analysis.matching_spans(text, frozenset(weights)))
     if len(text) <= limit:
         return Snippet(text, _merged(places, 0, len(text), 0))

@@ -32,7 +32,7 @@ class Message:
     """`user` is a person only. A task that one agent gives another is the first agent's: `assistant`."""
     text: str
     timestamp: datetime | None = None
-    """Aware, or None where the transcript gives no time."""
+    """None where the transcript gives no time; one without a zone is taken as UTC."""
     line: int = 0
     """1-based line in the transcript; 0 for a message that comes from no file."""
     key: str = ""
@@ -93,6 +93,8 @@ class SessionSummary:
     """Path of the transcript; it may be gone."""
     resume: str
     """Shell command that reopens the session in its agent; empty where there is none."""
+    first_ref: str
+    """Ref of its first message, for `Index.show`."""
 
 
 @dataclass(frozen=True, slots=True)

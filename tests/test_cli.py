@@ -142,18 +142,18 @@ def test_without_a_command_the_help_is_shown(run: Run) -> None:
         (("status",), 0, ""),
         (("show", "nothing:1"), 1, "no session is named"),
         (("search", ""), 2, "query is empty"),
-        (("search", "x", "--limit", "0"), 2, "limit is 0"),
+        (("search", "x", "--limit", "0"), 2, "--limit"),
         (("search", "x", "--mode", "magic"), 2, "--mode"),
         (("search", "x", "--role", "boss"), 2, "--role"),
         (("search", "x", "--since", "someday"), 2, "someday"),
         (("search", "x", "--all", "--worktree"), 2, "--all"),
         (("search", "x", "--all", "--repo", "."), 2, "--all"),
-        (("search", "x", "--agent", ""), 0, ""),
-        (("search",), 2, "query"),
+        (("search", "x", "--agent", ""), 2, "agent is empty"),
+        (("search",), 2, "QUERY"),
         (("search", "x", "--nonsense"), 2, "--nonsense"),
         (("show", "nothing"), 2, "expected <session id>:<message number>"),
-        (("show", "nothing:1", "--before", "-1"), 2, "expected 0 or more"),
-        (("recent", "--limit", "0"), 2, "limit is 0"),
+        (("show", "nothing:1", "--before", "-1"), 2, "--before"),
+        (("recent", "--limit", "0"), 2, "--limit"),
         (("ingest", "nowhere"), 2, "does not exist"),
         (("nonsense",), 2, "nonsense"),
     ],
@@ -207,7 +207,17 @@ def test_a_reader_that_has_seen_enough_is_no_failure(run: Run, monkeypatch: pyte
 
 def test_the_document_of_a_search_has_exactly_the_promised_keys(filled: Run, work: Path) -> None:
     document = filled("search", "lantern wick", "--json").document
-    assert list(document) == ["query", "scope", "mode", "degraded", "confidence", "hits", "truncated", "omitted"]
+    assert list(document) == [
+        "query",
+        "scope",
+        "mode",
+        "degraded",
+        "confidence",
+        "notes",
+        "hits",
+        "truncated",
+        "omitted",
+    ]
     assert document["query"] == "lantern wick"
     assert document["scope"] == {"kind": "repository", "repository": str(work.resolve()), "worktree": None}
     assert document["confidence"] in ("none", "weak", "strong")
@@ -276,7 +286,7 @@ def test_a_search_for_a_reader_that_is_no_person_is_framed(filled: Run) -> None:
 
 def test_the_evidence_is_explained_on_request(filled: Run) -> None:
     done = filled("search", "lantern wick", "--mode", "lexical", "--explain")
-    assert re.search(r"score [01]\.\d{3} from ranks: lexical 1", done.out)
+    assert re.search(r"score [01]\.\d{3} · lexical rank 1", done.out)
 
 
 def test_nothing_found_is_done_and_said(filled: Run) -> None:
@@ -391,7 +401,7 @@ def test_a_window_has_a_budget_by_default(wordy: Run, around: str, form: tuple[s
 
 
 def test_a_highlight_never_reaches_beyond_a_snippet_that_was_cut() -> None:
-    summary = recall.SessionSummary("s", "codex", "", "", "", "", None, None, "", 1, "", "", "")
+    summary = recall.SessionSummary("s", "codex", "", "", "", "", None, None, "", 1, "", "", "", "s:1")
     spans = tuple((i * 8, i * 8 + 7) for i in range(20))
     hit = recall.Hit("s:1", summary, "user", "", None, recall.Source("", 1), 1.0, {}, Snippet("lantern " * 20, spans))
     snippet = fit_hits([hit], 80, lambda hits: len(hits[0].snippet.text)).items[0].snippet
@@ -421,9 +431,9 @@ def test_the_latest_sessions_as_text(filled: Run) -> None:
     assert "elsewhere" in filled("recent", "--all").out
 
 
-def test_no_sessions_are_said_to_be_none(run: Run) -> None:
+def test_no_sessions_are_said_to_be_none(run: Run, work: Path) -> None:
     done = run("recent")
-    assert (done.status, done.out) == (0, "no sessions here yet\n")
+    assert (done.status, done.out) == (0, f"{FRAME_OPEN}\nno sessions · {work.resolve()}\n{FRAME_CLOSE}\n")
     assert run("recent", "--json").document["sessions"] == []
 
 
@@ -470,7 +480,7 @@ def test_taking_in_says_what_happened(filled: Run, home: Home) -> None:
 def test_a_named_transcript_is_taken_in(run: Run, work: Path) -> None:
     path = work / "export.jsonl"
     path.write_text('{"role": "user", "content": "the lantern went out"}\n', encoding="utf-8")
-    assert "1 new messages" in run("ingest", path).out
+    assert "1 new message;" in run("ingest", path).out
     assert [hit["source"]["path"] for hit in run("search", "lantern", "--all", "--json").document["hits"]] == [
         str(path.resolve())
     ]

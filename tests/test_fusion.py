@@ -50,7 +50,7 @@ def test_a_question_the_model_cannot_read_is_ranked_by_words_alone() -> None:
 
 
 def test_without_words_the_cosines_decide_alone() -> None:
-    ranking = fused({}, {3: 0.9, 4: 0.7, 5: -0.5}, weight=0.0)
+    ranking = fuse({}, 0.0, {3: 0.9, 4: 0.7, 5: -0.5}, 1.0, {}, {})
     assert [(ranked.passage_id, ranked.score) for ranked in ranking] == [(3, 0.9), (4, 0.7), (5, 0.0)]
 
 

@@ -72,11 +72,16 @@ def _fit(
 
 
 def _shorter_hit(hit: Hit, limit: int) -> Hit:
-    if len(hit.snippet.text) <= limit:
+    text, spans = hit.snippet.text, hit.snippet.highlights
+    if len(text) <= limit:
         return hit
-    text = _cut(hit.snippet.text, limit)
-    spans = tuple(span for span in hit.snippet.highlights if span[1] < len(text))
-    return replace(hit, snippet=Snippet(text, spans))
+    if spans and spans[0][1] > limit * 2 // 3:  # what matched stays in sight
+        start = max(0, spans[0][0] - limit // 4)
+        text = f"…{text[start:]}"
+        spans = tuple((first - start + 1, last - start + 1) for first, last in spans)
+    if len(text) > limit:
+        text = _cut(text, limit)
+    return replace(hit, snippet=Snippet(text, tuple(span for span in spans if span[1] < len(text))))
 
 
 def _shorter_message(message: ShownMessage, limit: int) -> ShownMessage:

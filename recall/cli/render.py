@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,9 +16,8 @@ CONFIDENCE_WORDS = {"strong": "strong match", "weak": "weak match", "none": "pro
 
 def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain: bool, framed: bool) -> str:
     """What `recall search` prints."""
-    where = result.scope["worktree"] or result.scope["repository"] or "all repositories"
-    found = f"{len(hits)} hit{'' if len(hits) == 1 else 's'}" if hits else "nothing found"
-    head = f"{found} · {where} · {result.mode}"
+    found = counted(len(hits), "hit") if hits else "nothing found"
+    head = f"{found} · {_where(result.scope)} · {result.mode}"
     if hits:
         head += f" · {CONFIDENCE_WORDS[result.confidence]}"
     blocks = [head]
@@ -30,18 +29,19 @@ def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
 
-def recent_text(sessions: Sequence[SessionSummary], framed: bool, dropped: int = 0) -> str:
-    """What `recall recent` prints."""
-    if not sessions:
-        return "no sessions here yet"
-    lines = []
+def recent_text(
+    sessions: Sequence[SessionSummary], scope: Mapping[str, str | None], framed: bool, dropped: int = 0
+) -> str:
+    """What `recall recent` prints. scope: as `Scope.describe` gives it."""
+    found = counted(len(sessions), "session") if sessions else "no sessions"
+    blocks = [f"{found} · {_where(scope)}"]
     for session in sessions:
         facts = [session.agent, local_time(session.updated_at or session.started_at), session.branch]
-        facts.append(f"{session.message_count} messages")
-        lines.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.id}:1")
+        facts.append(counted(session.message_count, "message"))
+        blocks.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.first_ref}")
     if dropped:
-        lines.append(_left_out(dropped))
-    text = "\n".join(lines)
+        blocks.append(_left_out(dropped))
+    text = "\n\n".join(blocks)
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
 
@@ -69,6 +69,7 @@ def search_json(result: SearchResult, hits: Sequence[Hit], truncated: bool, drop
         "mode": result.mode,
         "degraded": result.degraded,
         "confidence": result.confidence,
+        "notes": list(result.notes),
         "hits": [
             {
                 "rank": rank,
@@ -160,9 +161,18 @@ def _hit_text(rank: int, hit: Hit, explain: bool) -> str:
     body = "\n".join(f"   {line}" for line in hit.snippet.text.splitlines())
     foot = [hit.ref, f"{hit.similar} similar" if hit.similar else "", hit.resume]
     if explain:
-        ranks = ", ".join(f"{name} {place}" for name, place in hit.evidence.items())
-        foot.append(f"score {hit.score:.3f} from ranks: {ranks}")
+        foot.append(f"score {hit.score:.3f}")
+        foot += [f"{name} rank {rank}" for name, rank in hit.evidence.items()]
     return f"{rank}. {session.title or '(untitled)'}\n   {_joined(facts)}\n{body}\n   {_joined(foot)}"
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 hit`, `2 hits`."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def _where(scope: Mapping[str, str | None]) -> str:
+    return scope["worktree"] or scope["repository"] or "all repositories"
 
 
 def _left_out(count: int) -> str:

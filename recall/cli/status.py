@@ -6,9 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recall.cli.render import iso_time
+from recall.cli.render import counted, iso_time
 from recall.cli.settings import load_settings
-from recall.index import open_index
+from recall.errors import ModelError
+from recall.index import Index, open_index
 
 
 def status_document(home: Path) -> dict[str, Any]:
@@ -16,6 +17,8 @@ def status_document(home: Path) -> dict[str, Any]:
     path = home / "recall.db"
     settings = load_settings(home)
     recall: dict[str, Any] = {"db_path": str(path), "db_exists": path.is_file(), "db_bytes": 0}
+    recall |= dict.fromkeys(("session_count", "message_count", "passage_count", "transcript_count"), 0)
+    recall["problems"] = []
     embedder: dict[str, Any] = {"model": settings.model, "problem": None, "passages_without_vector": 0}
     document = {
         "timestamp": iso_time(datetime.now().astimezone()),
@@ -36,9 +39,17 @@ def status_document(home: Path) -> dict[str, Any]:
             "problems": index.problems(),
         }
         embedder["passages_without_vector"] = counts["without_vector"]
-        embedder["problem"] = index.database.vectors_missing or None
-    document["session_recall"] = recall
+        embedder["problem"] = index.database.vectors_missing or _model_problem(index)
     return document
+
+
+def _model_problem(index: Index) -> str | None:
+    """Why the model cannot be used, as far as this machine can tell without a network."""
+    try:
+        index.embedder.embed_query("status")
+    except ModelError as error:
+        return str(error)
+    return None
 
 
 def status_text(document: dict[str, Any]) -> str:
@@ -48,8 +59,8 @@ def status_text(document: dict[str, Any]) -> str:
     if not recall["db_exists"]:
         return "\n".join([*lines, "archive    none yet; make it with: recall ingest"])
     lines.append(
-        f"archive    {recall['session_count']} sessions, {recall['message_count']} messages, "
-        f"{recall['transcript_count']} transcripts; {recall['db_bytes'] / 2**20:.1f} MB"
+        f"archive    {counted(recall['session_count'], 'session')}, {counted(recall['message_count'], 'message')}, "
+        f"{counted(recall['transcript_count'], 'transcript')}; {recall['db_bytes'] / 2**20:.1f} MB"
     )
     missing = embedder["passages_without_vector"]
     vectors = f'{missing} passages without a vector; run "recall embed"' if missing else "up to date"

@@ -13,6 +13,7 @@ create table passages (
   end_at integer not null,
   embeddable integer not null        -- 1: worth a vector
 ) strict;
+create index passages_embeddable on passages (id) where embeddable = 1;
 create index passages_message on passages (message_id);
 create index passages_session on passages (session_id, embeddable, id);
 

@@ -79,7 +79,7 @@ def test_retrieval_measures_every_system_on_every_set(
 
     kitchen, tea = read_result(out)
     for result in (kitchen, tea):
-        assert set(result) == {"dataset", "checksum", "documents", "questions", "units", "judgements"}
+        assert set(result) == {"dataset", "checksum", "documents", "questions", "units", "ceilings", "judgements"}
         assert (result["documents"], result["questions"]) == (3, 3)
         assert_units(result, "document", "session")
         for unit in result["units"].values():

@@ -1,7 +1,7 @@
 """R52: offsets, local days, missing times; and what time and scores mean for a ranking.
 
 The rules: a time in a transcript without an offset is UTC; a date or time on the command line without one is local; a
-message without a time is outside every span; times are shown in the local zone, in JSON with its offset.
+message without a time counts as said when its session began; times are shown in the local zone, in JSON with its offset.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def test_both_agents_times_are_compared_as_moments(home: Home, index: recall.Ind
 
 @pytest.mark.parametrize("narrow", [{"since": datetime(1970, 1, 2, tzinfo=UTC)}, {"until": TEN + timedelta(days=9999)}])
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
-def test_a_message_without_a_time_is_outside_every_span(narrow: dict[str, datetime], mode: recall.types.Mode) -> None:
+def test_a_session_without_any_time_is_outside_every_span(narrow: dict[str, datetime], mode: recall.types.Mode) -> None:
     with recall.open(":memory:") as index:
         index.add(Session("never", messages=(Message("user", "harbor note"),)))
         index.add(Session("once", messages=(Message("user", "harbor note", timestamp=TEN),)))
@@ -216,8 +216,20 @@ def test_a_message_without_a_time_is_outside_every_span(narrow: dict[str, dateti
         assert [hit.session.id for hit in narrowed] == ["once"]
 
 
-def test_a_session_is_not_in_a_span_because_another_of_its_messages_is(index: recall.Index) -> None:
+def test_a_message_without_a_time_counts_as_said_when_its_session_began(index: recall.Index) -> None:
     messages = (Message("user", "harbor note", timestamp=TEN), Message("assistant", "harbor answer without a time"))
+    index.add(Session("one", messages=messages))
+    later = Scope.everywhere(since=TEN + timedelta(minutes=1))
+    assert {hit.ref for hit in index.search("harbor", Scope.everywhere(since=TEN))} == {"one:1", "one:2"}
+    assert [hit.ref for hit in index.search("harbor", later)] == []
+
+
+def test_a_session_is_not_in_a_span_because_another_of_its_messages_is(index: recall.Index) -> None:
+    hour = timedelta(hours=1)
+    messages = (
+        Message("user", "harbor note", timestamp=TEN),
+        Message("assistant", "harbor answer", timestamp=TEN - hour),
+    )
     index.add(Session("one", messages=messages))
     assert [hit.ref for hit in index.search("harbor", Scope.everywhere(since=TEN))] == ["one:1"]
 

@@ -107,7 +107,7 @@ def test_a_limit_beyond_what_can_be_answered_is_lowered_and_says_so(crowded: rec
 def test_a_limit_below_one_on_the_command_line_is_wrong_usage(home: Home) -> None:
     ran = home.run("search", "kite", "--all", "--limit", "0")
     assert (ran.code, ran.out) == (2, b"")
-    assert "limit is 0" in ran.complaint
+    assert "--limit" in ran.complaint
 
 
 @pytest.mark.parametrize("mode", ["dense", "hybrid"])

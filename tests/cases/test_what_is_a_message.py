@@ -280,7 +280,7 @@ def test_what_recall_printed_is_known_whatever_command_printed_it(
         "text": render.search_text(result, result.hits, 0, False, True),
         "json": json.dumps(render.search_json(result, result.hits, False, 0)),
         "cut text": render.search_text(result, result.hits, 0, False, True).rpartition("\n")[0],
-        "recent": render.recent_text(index.recent(Scope.everywhere()), True),
+        "recent": render.recent_text(index.recent(Scope.everywhere()), Scope.everywhere().describe(), True),
         "recent json": json.dumps(render.recent_json(index.recent(Scope.everywhere()))),
         "show": render.show_text(index.show(f"{S1}:2"), f"{S1}:2", True),
         "show json": json.dumps(render.show_json(index.show(f"{S1}:2"), False)),
