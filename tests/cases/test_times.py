@@ -1,7 +1,8 @@
 """R52: offsets, local days, missing times; and what time and scores mean for a ranking.
 
 The rules: a time in a transcript without an offset is UTC; a date or time on the command line without one is local; a
-message without a time counts as said when its session began; times are shown in the local zone, in JSON with its offset.
+message without a time counts as said when its session began; times are shown in the local zone, in JSON with its
+offset.
 """
 
 from __future__ import annotations
