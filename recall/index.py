@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any
 
@@ -69,9 +70,11 @@ class Index:
         for root in roots:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
+        began = monotonic()
         intake = self._intake()
         transcripts = list(find_transcripts(roots))
-        reports, left = ingest_files(self.database, intake, transcripts, progress, budget_seconds)
+        rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
+        reports, left = ingest_files(self.database, intake, transcripts, progress, rest)
         for path in title_lists(transcripts):
             put_titles(self.database, intake, read_titles(path))
         return IngestReport(tuple(reports), dict(intake.redactions), left)
