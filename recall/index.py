@@ -70,8 +70,8 @@ class Index:
         for root in roots:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
+        intake = self._intake()  # loads a tokenizer, which a search needs anyway
         began = monotonic()
-        intake = self._intake()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
         reports, left = ingest_files(self.database, intake, transcripts, progress, rest)
