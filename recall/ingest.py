@@ -45,7 +45,8 @@ def ingest_files(
     started = time.monotonic()
     reports: list[FileReport] = []
     for path in waiting:
-        if budget_seconds is not None and time.monotonic() - started > budget_seconds:
+        # The newest is always read: on a slow disk a search would otherwise never learn anything.
+        if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:
             break
         reports.append(ingest_file(database, intake, path))
         if progress:

@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import recall
+
+# Laws are about what comes out, not about how fast: on a busy machine an example may take its time.
+settings.register_profile("laws", deadline=None)
+settings.load_profile("laws")
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "recall")
