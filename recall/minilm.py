@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 WORD_PIECES = 256
 """What the model was trained on, its two special tokens included."""
-BATCH_TOKENS = 4_096
-"""Padded tokens of a batch: bounds the memory, whatever the lengths."""
+BATCH_TOKENS = 512
+"""Padded tokens of a batch. Small ones stay in the processor's cache: 640 passages took 4.7 s and 330 MB with 512, and
+11 s and 860 MB with 4,096."""
 
 
 class MiniLM:
