@@ -77,8 +77,10 @@ def query_terms(text: str) -> list[str]:
         if match["run"]:
             run = _fold(match[0])
             pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-            for pair in pairs:
-                is_weak = pair in _WEAK_PAIRS or not _WEAK_CHARACTERS.isdisjoint(pair)
+            for i, pair in enumerate(pairs):
+                # A pair that reaches into a function word (是怎 before 怎么) belongs to no word at all.
+                beside = pairs[max(0, i - 1) : i + 2]
+                is_weak = not _WEAK_PAIRS.isdisjoint(beside) or not _WEAK_CHARACTERS.isdisjoint(pair)
                 (weak if is_weak else strong)[pair] = None
         else:
             word = match[0].lower()
