@@ -114,6 +114,16 @@ def matching_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int
                 yield match.start(), match.end(), term
 
 
+def is_function_word(character: str) -> bool:
+    """Whether a Chinese character says little by itself, such as 的."""
+    return character in _WEAK_CHARACTERS
+
+
+def unspaced_runs(text: str) -> Iterator[tuple[int, int]]:
+    """[start, end) of each run of a script that writes no spaces, Chinese among them, ascending."""
+    return (match.span() for match in _TOKEN.finditer(text) if match["run"])
+
+
 def unspaced_share(text: str) -> float:
     """Share of letters that belong to scripts without spaces, Chinese among them; 0 for a text without letters."""
     runs = len(_RUN_CHARACTER.findall(text))

@@ -1,10 +1,10 @@
-"""How well a passage matches by its words, its surroundings included.
+"""How much each term of a query tells for a passage, its surroundings included.
 
-    L(p) = Σ_t idf(t) · f(t) · (K1 + 1) / (f(t) + K1 · (1 - B + B · len / avglen))
+    g(t, p) = idf(t) · f · (K1 + 1) / (f + K1 · (1 - B + B · len / avglen))
 
-    f(t)    how often the passage holds term t, plus NEIGHBOUR_WEIGHTS[d - 1] times how often each passage at distance
-            d before or behind it does
-    len     length in terms, weighted in the same way; avglen, that of an average passage with all its neighbours
+    f       how often passage p holds term t, plus NEIGHBOUR_WEIGHTS[d - 1] times how often each passage at distance d
+            before or behind it does, plus QUESTION_WEIGHT times how often a question directly before it does
+    len     length in terms, weighted as the neighbours are; avglen, that of an average passage with all its neighbours
     idf(t)  ln(1 + (N - n + 0.5) / (n + 0.5)), N passages, n with the term
 
 BM25F, with the neighbours as fields: Robertson, Zaragoza, Taylor, "Simple BM25 Extension to Multiple Weighted Fields",
@@ -20,9 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recall.passages import Origin
+
 K1 = 0.9
-B = 0.5
+B = 0.6
 NEIGHBOUR_WEIGHTS = (0.4, 0.2)
+QUESTION_WEIGHT = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +36,31 @@ class TermCounts:
     length: int
 
 
-def bm25f(
-    passages: Sequence[int],
-    neighbours: Mapping[int, Sequence[Sequence[int]]],
-    counts: Mapping[int, TermCounts],
-    idf: Sequence[float],
-    average_length: float,
+def gains(
+    origins: Mapping[int, Origin], counts: Mapping[int, TermCounts], idf: Sequence[float], average_length: float
 ) -> NDArray[np.float64]:
-    """L of each passage, in their order; 0 where neither it nor its surroundings hold a term.
+    """g of each passage and term, shape (origins, idf), in their orders.
 
-    neighbours: passage id to the ids at distance 1, 2, …. counts: those of every passage that holds any term; the
-    others count as of average length. idf: of each term, in the order of the counts.
+    origins: passage id to what stands around it. counts: those of every passage that holds any term; the others count
+    as of average length. idf: of each term, in the order of the counts.
     """
-    frequencies = np.zeros((len(passages), len(idf)))
-    lengths = np.zeros(len(passages))
-    for row, passage in enumerate(passages):
-        around = zip(NEIGHBOUR_WEIGHTS, neighbours.get(passage, ()), strict=False)
+    frequencies = np.zeros((len(origins), len(idf)))
+    lengths = np.zeros(len(origins))
+    for row, (passage, origin) in enumerate(origins.items()):
+        around = zip(NEIGHBOUR_WEIGHTS, origin.neighbours, strict=False)
         for weight, ids in ((1.0, (passage,)), *around):
             for id in ids:
                 found = counts.get(id)
                 if found is not None:
                     frequencies[row] += weight * np.asarray(found.counts)
                 lengths[row] += weight * (found.length if found is not None else average_length)
+        if origin.question is not None and origin.question in counts:
+            frequencies[row] += QUESTION_WEIGHT * np.asarray(counts[origin.question].counts)
     full_length = average_length * (1 + 2 * sum(NEIGHBOUR_WEIGHTS))
-    saturation = K1 * (1 - B + B * lengths / full_length) if full_length else np.full(len(passages), K1)
-    gains = frequencies * (K1 + 1) / (frequencies + saturation[:, None])
-    result: NDArray[np.float64] = gains @ np.asarray(idf, dtype=np.float64)
-    return result
+    saturation = K1 * (1 - B + B * lengths / full_length) if full_length else np.full(len(origins), K1)
+    return np.asarray(idf) * frequencies * (K1 + 1) / (frequencies + saturation[:, None])
 
 
-def largest(idf: Sequence[float]) -> float:
-    """What L comes close to where every term is repeated without end."""
-    return (K1 + 1) * sum(idf)
+def largest(idf: Sequence[float]) -> NDArray[np.float64]:
+    """What g comes close to where every term is repeated without end, shape (1, idf)."""
+    return (K1 + 1) * np.asarray([idf], dtype=np.float64)

@@ -5,6 +5,7 @@ The scope is part of the search. Filtered afterwards, a repository with 0.1% of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,16 @@ import numpy as np
 
 from recall.database import Row, Value
 from recall.embedding import Embedder, Vectors
+from recall.fusion import Background
 
 if TYPE_CHECKING:
     from recall.scope_sql import ScopeSql
 
 KNN_LIMIT = 4_096
 """Largest `k` that vec0 takes."""
+
+SAMPLE = 256
+"""Cosines that tell what is usual: their mean and deviation are then known to about 5% of the deviation."""
 
 
 def table_of(connection: apsw.Connection, embedder: Embedder) -> str | None:
@@ -103,6 +108,21 @@ def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_id
     return found
 
 
+def background(connection: apsw.Connection, table: str, vector: Vectors, repository_ids: Sequence[int]) -> Background:
+    """What cosines are usual here: of up to SAMPLE passages, spread over all of the repositories; empty means all."""
+    sampled: list[int] = []
+    filters = [f"embeddable = 1 and repository_id = {int(id)}" for id in repository_ids] or ["embeddable = 1"]
+    for one in filters:
+        row = connection.execute(f"select min(id), max(id) from passages where {one}").fetchone()
+        if row is None or row[0] is None:
+            continue
+        spread = np.unique(np.linspace(int(row[0]), int(row[1]), max(1, SAMPLE // len(filters)), dtype=np.int64))
+        found = connection.execute(_SPREAD.format(where=one), (json.dumps(spread.tolist()),))
+        sampled += [int(id) for (id,) in found]
+    values = list(cosines(connection, table, vector, sampled).values())
+    return Background(float(np.mean(values)), float(np.std(values))) if values else Background(0.0, 0.0)
+
+
 def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> None:
     """Take passages out of every embedder's table. Without sqlite-vec the vectors stay until `remove_orphans`."""
     if connection.execute(_HAS_VEC0).fetchone():
@@ -127,6 +147,9 @@ def embedder_id(table: str | None) -> int:
     return int(table.removeprefix("vectors_")) if table else 0
 
 
+_SPREAD = """
+select distinct (select id from passages where {where} and id >= j.value order by id limit 1) from json_each(?) as j
+"""
 _HAS_VEC0 = "select 1 from pragma_module_list where name = 'vec0'"
 _WITHOUT_VECTOR = """
 select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)

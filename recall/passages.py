@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ CHARACTERS_A_TOKEN = 4
 
 EMBEDDABLE_ROLES = ("user", "assistant")
 """What is worth a vector: what was said. Commands and their output are found by their words."""
+
+_QUESTION_ENDS = ("?", "？", "吗")
+_CLOSING = "\t\n\r \"'*_`)]}>”’）】」』》"
 
 _PAUSES = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "，", ", ", " ")
 """Best places to cut, best first."""
@@ -42,6 +46,7 @@ def put_passages(
             (
                 message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
                 int(message.subagent), message.said_at, start, end, int(embeddable),
+                int(embeddable and asks(message.text[start:end])),
             ),
         ).fetchone()  # fmt: skip
         assert row is not None
@@ -51,22 +56,30 @@ def put_passages(
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a passage comes from."""
+    """Where a passage comes from, and what stands around it."""
 
     session_id: int
     said_at: int | None
     """Milliseconds since 1970."""
     embeddable: bool
     """Whether it is something that was said, and no command."""
+    asks: bool
+    neighbours: tuple[tuple[int, ...], ...]
+    """Ids of what was said at distance 1 and 2 before and behind it in its session; commands are no neighbours."""
+    question: int | None
+    """Id of the passage directly before it, if that one asks."""
 
 
 def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, Origin]:
     """Passage id to its origin."""
     found = {}
-    for passage_id in passage_ids:
-        row: Row | None = connection.execute(_ORIGIN, (passage_id,)).fetchone()
-        if row:
-            found[passage_id] = Origin(row[0], row[1], bool(row[2]))
+    for row in connection.execute(_ORIGINS, (json.dumps(list(passage_ids)),)):
+        id, session, said_at, embeddable, asks, before, behind, before_that, behind_that, is_asked = row
+        around = ((before, behind), (before_that, behind_that)) if embeddable else ()
+        neighbours = tuple(tuple(other for other in pair if other is not None) for pair in around)
+        found[id] = Origin(
+            session, said_at, bool(embeddable), bool(asks), neighbours, before if embeddable and is_asked else None
+        )
     return found
 
 
@@ -76,14 +89,9 @@ def count(connection: apsw.Connection) -> int:
     return row[0] if row else 0
 
 
-def neighbours(connection: apsw.Connection, passage_id: int, distance: int) -> list[list[int]]:
-    """Ids of what was said at distance 1, 2, … before and behind a passage in its session: one or two a distance.
-
-    Commands and their output are no neighbours.
-    """
-    before = [int(row[0]) for row in connection.execute(_SAID_BEFORE, (passage_id, passage_id, distance))]
-    behind = [int(row[0]) for row in connection.execute(_SAID_BEHIND, (passage_id, passage_id, distance))]
-    return [before[i : i + 1] + behind[i : i + 1] for i in range(distance)]
+def asks(text: str) -> bool:
+    """Whether a text ends as a question does. The same rule as in schema/0003_questions.sql."""
+    return text.rstrip(_CLOSING).endswith(_QUESTION_ENDS)
 
 
 def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
@@ -144,16 +152,20 @@ def _stripped(text: str, start: int, end: int) -> Span | None:
 
 _ADD_PASSAGE = """
 insert into passages (message_id, session_id, repository_id, worktree_id, role, subagent, said_at, start_at, end_at,
-                      embeddable)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      embeddable, asks)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 returning id
 """
-_ORIGIN = "select session_id, said_at, embeddable from passages where id = ?"
-_SAID_BEFORE = """
-select id from passages where session_id = (select session_id from passages where id = ?) and embeddable = 1 and id < ?
-order by id desc limit ?
-"""
-_SAID_BEHIND = """
-select id from passages where session_id = (select session_id from passages where id = ?) and embeddable = 1 and id > ?
-order by id limit ?
+_BEFORE = "(select max(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id < {id})"
+_BEHIND = "(select min(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id > {id})"
+_ORIGINS = f"""
+with wanted as materialized (
+  select p.id, p.session_id, p.said_at, p.embeddable, p.asks from json_each(?) as j join passages p on p.id = j.value
+), placed as materialized (
+  select w.*, {_BEFORE.format(id="w.id")} as before, {_BEHIND.format(id="w.id")} as behind from wanted w
+)
+select w.id, w.session_id, w.said_at, w.embeddable, w.asks, w.before, w.behind,
+       {_BEFORE.format(id="w.before")}, {_BEHIND.format(id="w.behind")},
+       (select o.asks from passages o where o.id = w.before)
+from placed w
 """

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import apsw
 
 from recall import dense, lexical
-from recall.bm25f import NEIGHBOUR_WEIGHTS, bm25f, largest
+from recall.bm25f import gains, largest
+from recall.concepts import Wording
 from recall.database import Database
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
-from recall.fusion import Ranked, cosine_weight, fuse
-from recall.passages import count, neighbours, origins
+from recall.fusion import Background, Ranked, add_up, lift_sessions, order
+from recall.passages import Origin, origins
 from recall.scope_sql import ScopeSql
+
+
+class UnreadableError(ModelError):
+    """The embedder understands nothing in the query. No fault of anyone: such a query is asked by words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,56 +30,80 @@ class Nearest:
     found: dict[int, float]
     table: str
     vector: Vectors
+    background: Background
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates, best first, SESSION_SHARE of one session at most, and what confidence is judged by."""
+
+    ranked: tuple[Ranked, ...] = ()
+    words: Mapping[int, float] = field(default_factory=dict)
+    """Passage id to the share of what all words can tell that it reaches, 0 to 1."""
+    cosines: Mapping[int, float] = field(default_factory=dict)
+    nats: float = 0.0
+    """How much evidence a score of 1 stands for; 0 where the score is a cosine."""
 
 
 def rank(
     connection: apsw.Connection,
-    weights: Mapping[str, float],
+    wording: Wording,
     matching: Sequence[int],
     nearest: Nearest | None,
     readable: float,
     by_words: bool,
-) -> tuple[list[Ranked], dict[int, float]]:
-    """(the candidates of both retrievers, best first, SESSION_SHARE of one session at most; the cosine of each).
+) -> Ranking:
+    """One ranking of the candidates of both retrievers.
 
-    weights: the query's terms and their inverse document frequency. matching: passage ids by BM25, best first.
-    by_words: whether words count at all; without them the cosine is the score.
+    matching: passage ids by BM25, best first. readable: share of the query that the embedder can read. by_words:
+    whether words count at all; without them the cosine is the score.
     """
     found = nearest.found if nearest else {}
-    candidates = list(dict.fromkeys([*matching, *found]))
+    known = origins(connection, list(dict.fromkeys([*matching, *found])))
     ranks = {
         "lexical": {passage: rank for rank, passage in enumerate(matching, 1)},
         "dense": {passage: rank for rank, passage in enumerate(found, 1)},
     }
-    known = origins(connection, candidates)
     said_at = {passage: origin.said_at for passage, origin in known.items() if origin.said_at is not None}
-    # A command stands for itself: the words around it are found themselves, and would only lift it beside them.
-    around = {
-        passage: neighbours(connection, passage, len(NEIGHBOUR_WEIGHTS))
-        for passage, origin in known.items()
-        if origin.embeddable
-    }
-    words: dict[int, float] = {}
-    if matching:
-        counts = lexical.count_terms(connection, list(weights), [origin.session_id for origin in known.values()])
-        scores = bm25f(candidates, around, counts, list(weights.values()), lexical.average_length(connection))
-        words = dict(zip(candidates, scores.tolist(), strict=True))
     cosines: dict[int, float] = {}
     if nearest:
-        others = [passage for passage in candidates if passage not in found]
+        others = [passage for passage in known if passage not in found]
         cosines = found | dense.cosines(connection, nearest.table, nearest.vector, others)
-    weight = cosine_weight(count(connection), readable) if by_words else 1.0
-    most = largest(list(weights.values())) if by_words else 0.0
-    ranking = fuse(words, most, cosines, weight, ranks, said_at)
+    if not by_words:
+        return Ranking(_shared(order(cosines, 1.0, ranks, said_at), known), {}, cosines)
+    words, most = _words(connection, wording, known)
+    surprises: dict[int, float] = {}
+    whole = most
+    if nearest:
+        surprises = {passage: nearest.background.surprise(cosine) for passage, cosine in cosines.items()}
+        whole += readable**2 * nearest.background.surprise(1.0)
+    evidence = add_up(words, surprises, readable, [passage for passage, origin in known.items() if origin.asks])
+    scores = lift_sessions(evidence, {passage: origin.session_id for passage, origin in known.items()})
+    ranking = _shared(order(scores, whole, ranks, said_at), known)
+    shares = {passage: told / most for passage, told in words.items()} if most else {}
+    return Ranking(ranking, shares, cosines, whole)
+
+
+def _words(
+    connection: apsw.Connection, wording: Wording, known: Mapping[int, Origin]
+) -> tuple[dict[int, float], float]:
+    """(L of every candidate, the most that L can come close to)."""
+    terms, idf = list(wording.weights), list(wording.weights.values())
+    counts = lexical.count_terms(connection, terms, [origin.session_id for origin in known.values()])
+    told = wording.evidence(gains(known, counts, idf, lexical.average_length(connection)))
+    return dict(zip(known, told.tolist(), strict=True)), float(wording.evidence(largest(idf))[0])
+
+
+def _shared(ranking: Sequence[Ranked], known: Mapping[int, Origin]) -> tuple[Ranked, ...]:
     taken: Counter[int] = Counter()
     shared = []
     for ranked in ranking:
-        session = known[ranked.passage_id].session_id if ranked.passage_id in known else 0
+        session = known[ranked.passage_id].session_id
         taken[session] += 1
         if taken[session] <= lexical.SESSION_SHARE:
             shared.append(ranked)
-    return shared, cosines
+    return tuple(shared)
 
 
 def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSql, depth: int) -> Nearest:
@@ -93,8 +122,9 @@ def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSq
         raise ModelError('the index holds no vectors yet; run "recall embed"')
     vector = unit(embedder.embed_query(text))
     if not vector.any():
-        raise ModelError("the embedder understands nothing in this query")
+        raise UnreadableError("the embedder understands nothing in this query")
     notes: tuple[str, ...] = ()
+    usual = dense.background(connection, table, vector, where.repository_ids)
     if missing := dense.count_without_vector(connection, table):
         notes = (f'{missing} passages have no vector yet and are found by their words only; run "recall embed"',)
-    return Nearest(dict(dense.search_dense(connection, table, vector, where, depth)), table, vector, notes)
+    return Nearest(dict(dense.search_dense(connection, table, vector, where, depth)), table, vector, usual, notes)

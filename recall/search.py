@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import apsw
 
-from recall import analysis, lexical, sessions
+from recall import lexical, sessions
 from recall.archive import moment, stored_place
+from recall.concepts import concepts, terms_of, wording
 from recall.database import Database, Row
-from recall.embedding import Embedder, readable_share
+from recall.embedding import Embedder, calibrated_share, readable_share
 from recall.errors import ModelError, UsageError
 from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
-from recall.ranking import Nearest, nearest_to, rank
+from recall.ranking import Nearest, Ranking, UnreadableError, nearest_to, rank
 from recall.rendering import safe_text
+from recall.reranking import Reranker, rerank
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.snippets import SNIPPET_LIMIT, SNIPPET_SHORTEST, cut_snippet
@@ -28,8 +31,6 @@ DEPTH = 200
 
 LIMIT_MAX = 100
 CONFIDENCE_HITS = 3
-QUERY_TERMS_MAX = 64
-"""Terms of a query that are searched for; of a longer one the rarest, which are the ones that tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Query:
             raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
 
 
-def search(database: Database, embedder: Embedder, query: Query) -> SearchResult:
+def search(database: Database, embedder: Embedder, query: Query, reranker: Reranker | None = None) -> SearchResult:
     """The hits for a query, best first. The scope is never widened; no model or extension is no error."""
     connection = database.connection
     notes: list[str] = []
@@ -69,9 +70,8 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
     where = scope_sql(connection, query.scope)
     if query.scope.place.superproject:
         notes.append(f"this is a submodule of {query.scope.place.superproject}, a repository of its own")
-    weights: dict[str, float] = {}
-    ranking: list[Ranked] = []
-    cosines: dict[int, float] = {}
+    asked = wording([], {})
+    ranking = Ranking()
     readable = readable_share(embedder, text)
     if where is not None:
         nearest: Nearest | None = None
@@ -81,29 +81,32 @@ def search(database: Database, embedder: Embedder, query: Query) -> SearchResult
                 nearest = nearest_to(database, embedder, text, where, DEPTH)
                 notes += nearest.notes
             except ModelError as error:
-                if query.mode == "dense":
+                if query.mode == "dense" and not isinstance(error, UnreadableError):
                     raise
-                mode, degraded = "lexical", str(error)
-        weights = _weights(connection, text)
-        matching = lexical.search_lexical(connection, list(weights), where, DEPTH) if query.mode != "dense" else []
-        ranking, cosines = rank(connection, weights, matching, nearest, readable, query.mode != "dense")
-    groups = group(_candidates(connection, ranking), limit, query.per_session)
-    scores = {ranked.passage_id: ranked for ranked in ranking}
+                mode, degraded = ("lexical" if query.mode == "hybrid" else query.mode), str(error)
+        found = concepts(text)
+        asked = wording(found, lexical.term_weights(connection, terms_of(found)))
+        by_words = query.mode != "dense"
+        matching = lexical.search_lexical(connection, list(asked.weights), where, DEPTH) if by_words else []
+        ranking = rank(connection, asked, matching, nearest, readable, by_words)
+    if reranker is not None:
+        try:
+            ranking = replace(
+                ranking, ranked=rerank(reranker, text, ranking.ranked, partial(_text, connection), ranking.nats)
+            )
+        except ModelError as error:
+            notes.append(f"not reranked: {error}")
+    groups = group(_candidates(connection, ranking.ranked), limit, query.per_session)
+    scores = {ranked.passage_id: ranked for ranked in ranking.ranked}
     return SearchResult(
         query=text,
         scope=replace(query.scope, place=stored_place(query.scope.place)).describe(),
         mode=mode,
         degraded=degraded,
-        confidence=_confidence(groups, weights, cosines, readable),
-        hits=tuple(_hits(connection, groups, scores, weights, query.snippet_limit)),
+        confidence=_confidence(groups, ranking, calibrated_share(embedder, text)),
+        hits=tuple(_hits(connection, groups, scores, asked.weights, query.snippet_limit)),
         notes=tuple(notes),
     )
-
-
-def _weights(connection: apsw.Connection, text: str) -> dict[str, float]:
-    weights = lexical.term_weights(connection, analysis.query_terms(text))
-    rarest = sorted(weights, key=lambda term: -weights[term])[:QUERY_TERMS_MAX]
-    return {term: weights[term] for term in rarest}
 
 
 def _candidates(connection: apsw.Connection, ranking: Sequence[Ranked]) -> Iterator[Candidate]:
@@ -114,17 +117,16 @@ def _candidates(connection: apsw.Connection, ranking: Sequence[Ranked]) -> Itera
             yield Candidate(ranked.passage_id, row[0], row[1], row[2])
 
 
-def _confidence(
-    groups: Sequence[Group], weights: Mapping[str, float], cosines: Mapping[int, float], readable: float
-) -> Confidence:
-    total = sum(weights.values())
-    coverage = cosine = 0.0
-    for shown in groups[:CONFIDENCE_HITS]:
-        held = weights.keys() & set(analysis.terms(shown.candidate.text))
-        if total > 0:
-            coverage = max(coverage, sum(weights[term] for term in held) / total)
-        cosine = max(cosine, cosines.get(shown.candidate.passage_id, 0.0))
-    return confidence_of(coverage, cosine, readable if cosines else 0.0) if groups else "none"
+def _text(connection: apsw.Connection, passage_id: int) -> str:
+    row = connection.execute(_CANDIDATE, (passage_id,)).fetchone()
+    return str(row[2]) if row else ""
+
+
+def _confidence(groups: Sequence[Group], ranking: Ranking, calibrated: float) -> Confidence:
+    best = [shown.candidate.passage_id for shown in groups[:CONFIDENCE_HITS]]
+    words = max((ranking.words.get(passage, 0.0) for passage in best), default=0.0)
+    cosine = max((ranking.cosines.get(passage, 0.0) for passage in best), default=0.0)
+    return confidence_of(words, cosine, calibrated if ranking.cosines else 0.0) if groups else "none"
 
 
 def _hits(

