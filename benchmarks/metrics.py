@@ -2,8 +2,8 @@
 
 nDCG@10, gains 0 or 1: Järvelin, Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques", TOIS 2002; the ideal
 is taken from all relevant documents, not from those that were returned. Recall@k: share of all relevant documents among
-the first k. MRR@10: Voorhees, TREC-8, 1999. Intervals: percentile bootstrap over queries. Paired test: randomisation of
-signs, Smucker, Allan, Carterette, CIKM 2007.
+the first k; success@k: whether any is. MRR@10: Voorhees, TREC-8, 1999. Intervals: percentile bootstrap over queries.
+Paired test: randomisation of signs, Smucker, Allan, Carterette, CIKM 2007.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 SEED = 7
-MEASURES = ("nDCG@10", "recall@5", "recall@10", "MRR@10")
+MEASURES = ("nDCG@10", "recall@5", "recall@10", "MRR@10", "success@5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def measures(ranking: Sequence[str], relevant: frozenset[str]) -> tuple[float, .
         sum(gains[:5]) / len(relevant),
         sum(gains) / len(relevant),
         1 / (first + 1) if first is not None else 0.0,
+        1.0 if any(gains[:5]) else 0.0,
     )
 
 

@@ -1,8 +1,11 @@
 """What does this library find that BM25, vectors and textbook fusion do not?
 
-    python -m benchmarks retrieval --data FOLDER [--data FOLDER:qrels_core.tsv:own] [--sample N] [--out FILE]
+    python -m benchmarks retrieval --data FOLDER [--data FOLDER:qrels_core.tsv:own] [--embedder NAME] [--reranker NAME]
+                                   [--system NAME] [--sample N] [--cache DIR] [--out FILE]
 
 Each data set goes through the public API as sessions of messages; each question is asked with the scope it belongs to.
+`--embedder` and `--reranker` name others than the default. The oracle is no system: of each question it takes the best
+of the systems, knowing the answer.
 Systems: bm25s (an outside implementation, Lucene's formula, no stemming), lexical and dense (the library's modes),
 rrf (reciprocal rank fusion of these two, k = 60: Cormack, Clarke, Büttcher, SIGIR 2009), hybrid (the default).
 """
@@ -36,13 +39,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--system", action="append", choices=SYSTEMS)
     parser.add_argument("--sample", type=int, default=0, help="about so many questions a set")
     parser.add_argument("--cache", type=Path, help="folder that keeps the indexes between runs")
+    parser.add_argument("--embedder", help="as in recall.open(embedder=…)")
+    parser.add_argument("--reranker", help="as in recall.open(reranker=…)")
     parser.add_argument("--out", type=Path, help="result file")
     options = parser.parse_args(arguments)
     results = []
     for data in options.data:
         folder, judgements, own = data
         dataset = load(folder, judgements, own, options.sample)
-        result = evaluate(dataset, options.system or SYSTEMS, options.cache)
+        result = evaluate(dataset, options.system or SYSTEMS, options.cache, options.embedder, options.reranker)
         result["judgements"] = judgements
         print(table(result), flush=True)
         results.append(result)
@@ -51,19 +56,26 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> dict[str, Any]:
+def evaluate(
+    dataset: Dataset,
+    systems: Iterable[str],
+    cache: Path | None,
+    embedder: str | None = None,
+    reranker: str | None = None,
+) -> dict[str, Any]:
     """Measures of each system on a data set, per document and per session.
 
     `ceilings`: share of what is relevant among the first DEPTH of lexical or dense. No ranking of these finds more.
     """
     home = cache / f"{dataset.name}-{dataset.checksum}" if cache else ":memory:"
     session_of = {document.id: document.session for document in dataset.documents}
-    with recall.open(home) as index:
+    with recall.open(home, embedder, reranker) as index:
         fill(index, dataset)
         rankers = {name: _ranker(name, index, dataset) for name in systems}
         scores: dict[str, dict[str, list[tuple[float, ...]]]] = {
             unit: {name: [] for name in rankers} for unit in ("document", "session")
         }
+        best: dict[str, list[tuple[float, ...]]] = {"document": [], "session": []}
         ceilings: dict[str, list[float]] = {"document": [], "session": []}
         for done, question in enumerate(dataset.questions, 1):
             found: set[str] = set()
@@ -73,6 +85,8 @@ def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> di
                 scores["document"][name].append(measures(ranking, question.documents))
                 by_session = list(dict.fromkeys(session_of[document] for document in ranking))
                 scores["session"][name].append(measures(by_session, question.sessions))
+            for unit, by_system in scores.items():  # the first measure, nDCG@10, decides
+                best[unit].append(max(by_system[name][-1] for name in by_system))
             in_sessions = {session_of[document] for document in found}
             ceilings["document"].append(len(question.documents & found) / len(question.documents))
             ceilings["session"].append(len(question.sessions & in_sessions) / len(question.sessions))
@@ -84,6 +98,9 @@ def evaluate(dataset: Dataset, systems: Iterable[str], cache: Path | None) -> di
         "questions": len(dataset.questions),
         "units": {unit: _summary(by_system) for unit, by_system in scores.items()},
         "ceilings": {unit: asdict(interval(values)) for unit, values in ceilings.items()},
+        "oracle": {unit: _means(rows) for unit, rows in best.items()},
+        "embedder": index.embedder.name,
+        "reranker": reranker,
     }
 
 
@@ -176,14 +193,18 @@ def _fused(rankings: Sequence[Sequence[str]]) -> list[str]:
     return sorted(scores, key=lambda name: -scores[name])
 
 
+def _means(rows: Sequence[tuple[float, ...]]) -> dict[str, dict[str, float]]:
+    columns = zip(*rows, strict=True)
+    return {measure: asdict(interval(column)) for measure, column in zip(MEASURES, columns, strict=True)}
+
+
 def _summary(by_system: dict[str, list[tuple[float, ...]]]) -> dict[str, Any]:
     baseline = by_system.get("bm25s")
     summary: dict[str, Any] = {}
     for name, rows in by_system.items():
-        columns = list(zip(*rows, strict=True))
-        summary[name] = {measure: asdict(interval(columns[i])) for i, measure in enumerate(MEASURES)}
+        summary[name] = dict(_means(rows))
         if baseline is not None and name != "bm25s":
-            summary[name]["p against bm25s"] = p_value(columns[0], [row[0] for row in baseline])
+            summary[name]["p against bm25s"] = p_value([row[0] for row in rows], [row[0] for row in baseline])
     return summary
 
 

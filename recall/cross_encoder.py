@@ -72,5 +72,5 @@ class CrossEncoder:
             reason = str(error).partition("\n")[0][:160]
             raise ModelError(
                 f'the reranker "{self.name}" is not on this machine or cannot be loaded ({reason}); '
-                "with a network, fetch it with its fetch(), or use minilm, which is here"
+                "with a network, fetch it with: recall embed, or use minilm, which is here"
             ) from error

@@ -44,6 +44,9 @@ class LateInteraction:
     def name(self) -> str:
         return f"{self._model.name}+maxsim"
 
+    def readable_share(self, text: str) -> float:
+        return self._model.readable_share(text)
+
     def score(self, query: str, passages: Sequence[str]) -> Scores:
         """Nats, shape (len(passages),); all 0 where the query holds nothing that the model understands."""
         if not passages:

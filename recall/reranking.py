@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from recall.embedding import Selective
 from recall.errors import ModelError
 from recall.fusion import Ranked
 
@@ -76,13 +77,19 @@ def rerank(
 ) -> tuple[Ranked, ...]:
     """The ranking with its first DEPTH in the order of old and new evidence together; the rest follows as it was.
 
-    text_of: the text of a passage id. nats: how much evidence a score of 1 stands for.
+    The new evidence counts as far as the reranker can read the query, where it says so (`Selective`). text_of: the text
+    of a passage id. nats: how much evidence a score of 1 stands for. Raises ModelError for scores that are no numbers.
     """
     first, rest = ranking[:DEPTH], ranking[DEPTH:]
     if not first or nats <= 0:
         return tuple(ranking)
-    scores = reranker.score(query, [text_of(ranked.passage_id) for ranked in first])
-    told = (scores - scores.mean()) / nats
+    scores = np.asarray(reranker.score(query, [text_of(ranked.passage_id) for ranked in first]), dtype=np.float64)
+    if scores.shape != (len(first),) or not np.isfinite(scores).all():
+        raise ModelError(
+            f"{reranker.name} returned scores of shape {scores.shape}, expected {len(first)} finite numbers"
+        )
+    readable = reranker.readable_share(query) if isinstance(reranker, Selective) else 1.0
+    told = readable**2 * (scores - scores.mean()) / nats
     summed = [ranked.score + float(more) for ranked, more in zip(first, told, strict=True)]
     again = [
         replace(ranked, score=min(1.0, max(0.0, score)))

@@ -257,7 +257,7 @@ def test_a_model_that_is_not_here_is_reported_at_once_and_not_fetched(
         reranker.score(QUERY, [ANSWER])
     assert time.monotonic() - started < 2
     assert KNOWN in str(caught.value)
-    assert "fetch()" in str(caught.value)
+    assert "recall embed" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.rglob("*.onnx"))
     assert capfd.readouterr() == ("", "")

@@ -27,6 +27,10 @@ def assert_interval(values: dict[str, float]) -> None:
     assert values["mean"] - 1e-9 <= values["high"] <= 1 + 1e-9
 
 
+RESULT = ("dataset", "checksum", "documents", "questions", "units", "ceilings", "oracle", "embedder", "reranker")
+"""What every result of the retrieval benchmark holds."""
+
+
 def assert_units(result: dict[str, Any], *units: str) -> None:
     """Every system has every measure, each between 0 and 1."""
     assert tuple(result["units"]) == units
@@ -37,6 +41,9 @@ def assert_units(result: dict[str, Any], *units: str) -> None:
             assert 0 < values.get("p against bm25s", 1.0) <= 1
             for measure in MEASURES:
                 assert_interval(values[measure])
+    for unit, values in result["oracle"].items():
+        best = max(systems["nDCG@10"]["mean"] for systems in result["units"].get(unit, {"": values}).values())
+        assert values["nDCG@10"]["mean"] >= best - 1e-9, "the oracle is never behind a system"
 
 
 def markdown_tables(text: str) -> list[list[str]]:

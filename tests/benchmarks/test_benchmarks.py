@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from result_files import assert_interval, assert_units, markdown_tables, read_result
+from result_files import RESULT, assert_interval, assert_units, markdown_tables, read_result
 
 from benchmarks import no_answer, retrieval
 from benchmarks.datasets import load
+from recall.minilm import MiniLM
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,7 +80,8 @@ def test_retrieval_measures_every_system_on_every_set(
 
     kitchen, tea = read_result(out)
     for result in (kitchen, tea):
-        assert set(result) == {"dataset", "checksum", "documents", "questions", "units", "ceilings", "judgements"}
+        assert set(result) == {*RESULT, "judgements"}
+        assert (result["embedder"], result["reranker"]) == (MiniLM.name, None)
         assert (result["documents"], result["questions"]) == (3, 3)
         assert_units(result, "document", "session")
         for unit in result["units"].values():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Home
-from result_files import assert_units, markdown_tables, read_result
+from result_files import RESULT, assert_units, markdown_tables, read_result
 
 import recall
 from benchmarks import known_item, retrieval
@@ -42,7 +42,7 @@ def test_the_sessions_of_the_demo_give_a_table_and_none_of_their_text(
     assert known_item.main(["--limit", "3", "--out", str(out)]) == 0
 
     (result,) = read_result(out)
-    assert set(result) == {"dataset", "checksum", "documents", "questions", "units", "ceilings", "sessions"}
+    assert set(result) == {*RESULT, "sessions"}
     assert result["sessions"] == {"read": 3, "used": 3, "not used": {}}
     assert result["questions"] == 3
     assert_units(result, "session")

@@ -46,20 +46,28 @@ def test_two_relevant_documents_at_ranks_one_and_three() -> None:
     gain = 1 / math.log2(1 + 1) + 1 / math.log2(3 + 1)
     ideal = 1 / math.log2(1 + 1) + 1 / math.log2(2 + 1)
     assert measured(["a", "x", "b"], "a", "b") == pytest.approx(
-        {"nDCG@10": gain / ideal, "recall@5": 2 / 2, "recall@10": 2 / 2, "MRR@10": 1 / 1}
+        {"nDCG@10": gain / ideal, "recall@5": 2 / 2, "recall@10": 2 / 2, "MRR@10": 1 / 1, "success@5": 1.0}
     )
 
 
 def test_a_relevant_document_at_rank_seven_counts_in_ten_and_not_in_five() -> None:
     assert measured(["1", "2", "3", "4", "5", "6", "a", "8"], "a") == pytest.approx(
-        {"nDCG@10": (1 / math.log2(7 + 1)) / 1, "recall@5": 0 / 1, "recall@10": 1 / 1, "MRR@10": 1 / 7}
+        {
+            "nDCG@10": (1 / math.log2(7 + 1)) / 1,
+            "recall@5": 0 / 1,
+            "recall@10": 1 / 1,
+            "MRR@10": 1 / 7,
+            "success@5": 0.0,
+        }
     )
 
 
 def test_what_was_not_found_counts_against_the_ranking() -> None:
     found = measured(["a"], "a", "b", "c", "d")
     ideal = sum(1 / math.log2(rank + 1) for rank in (1, 2, 3, 4))
-    assert found == pytest.approx({"nDCG@10": 1 / ideal, "recall@5": 1 / 4, "recall@10": 1 / 4, "MRR@10": 1.0})
+    assert found == pytest.approx(
+        {"nDCG@10": 1 / ideal, "recall@5": 1 / 4, "recall@10": 1 / 4, "MRR@10": 1.0, "success@5": 1.0}
+    )
 
 
 def test_rank_eleven_is_too_late_and_nothing_found_is_zero() -> None:
@@ -71,7 +79,7 @@ def test_rank_eleven_is_too_late_and_nothing_found_is_zero() -> None:
 def test_more_relevant_documents_than_places_can_still_be_ranked_ideally() -> None:
     names = [f"a{number}" for number in range(20)]
     assert measured(names, *names) == pytest.approx(
-        {"nDCG@10": 1.0, "recall@5": 5 / 20, "recall@10": 10 / 20, "MRR@10": 1.0}
+        {"nDCG@10": 1.0, "recall@5": 5 / 20, "recall@10": 10 / 20, "MRR@10": 1.0, "success@5": 1.0}
     )
 
 
