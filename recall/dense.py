@@ -100,12 +100,12 @@ def search_dense(
 
 def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
     """Cosine of each of these passages that has a vector."""
-    found = {}
-    for passage_id in passage_ids:
-        row = connection.execute(f"select embedding from {table} where passage_id = ?", (passage_id,)).fetchone()
-        if row:
-            found[passage_id] = float(np.frombuffer(row[0], dtype=np.float32) @ vector)
-    return found
+    sql = f"select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"
+    rows: list[Row] = connection.execute(sql, (json.dumps(list(passage_ids)),)).fetchall()
+    if not rows:
+        return {}
+    matrix = np.frombuffer(b"".join(bytes(row[1]) for row in rows), dtype=np.float32).reshape(len(rows), -1)
+    return dict(zip((row[0] for row in rows), (matrix @ vector).tolist(), strict=True))
 
 
 def background(connection: apsw.Connection, table: str, vector: Vectors, repository_ids: Sequence[int]) -> Background:

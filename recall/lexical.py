@@ -5,9 +5,10 @@ Candidates are ranked by SQLite's BM25 (https://sqlite.org/fts5.html#the_bm25_fu
 
 from __future__ import annotations
 
+import json
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import apsw
@@ -53,8 +54,10 @@ def search_lexical(connection: apsw.Connection, terms: Sequence[str], where: Sco
     return [row[0] for row in rows]
 
 
-def count_terms(connection: apsw.Connection, terms: Sequence[str], session_ids: Iterable[int]) -> dict[int, TermCounts]:
-    """Passage id to counts, for every passage of these sessions that holds any of the terms."""
+def count_terms(
+    connection: apsw.Connection, terms: Sequence[str], session_ids: Iterable[int], passage_ids: Set[int]
+) -> dict[int, TermCounts]:
+    """Passage id to counts, for each of these passages, which are of these sessions, that holds any of the terms."""
     sessions = list(dict.fromkeys(session_ids))[:COUNTED_SESSIONS]
     if not terms or not sessions:
         return {}
@@ -62,10 +65,13 @@ def count_terms(connection: apsw.Connection, terms: Sequence[str], session_ids: 
     # By session, not by row: a list of rows makes FTS5 evaluate the whole match once for each of them.
     match = f"scope : ({' OR '.join(f's{id}' for id in sessions)}) AND {_any_of(terms)}"
     # The phrases of the match come in its order: first the sessions, then the terms.
-    rows: list[Row] = connection.execute(_COUNT, (len(sessions), match)).fetchall()
+    values = (json.dumps(list(passage_ids)), len(sessions), match)
+    rows: list[Row] = connection.execute(_COUNT, values).fetchall()
     layout = struct.Struct(f"<{len(terms)}BI")
     counts = {}
     for passage_id, packed in rows:
+        if packed is None:  # not one of those asked for
+            continue
         *found, length = layout.unpack(packed)
         counts[passage_id] = TermCounts(tuple(found), length)
     return counts
@@ -119,4 +125,8 @@ with matching as (
 )
 select id from placed where place <= ? order by score desc, id desc limit ?
 """
-_COUNT = "select rowid, term_counts(lexical, ?) from lexical where lexical match ?"
+# Asked for in a case and not in the condition, where FTS5 would evaluate the match once for each of them.
+_COUNT = """
+select rowid, case when rowid in (select value from json_each(?)) then term_counts(lexical, ?) end
+from lexical where lexical match ?
+"""

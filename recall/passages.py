@@ -11,6 +11,7 @@ import apsw
 
 from recall.archive import StoredMessage
 from recall.database import Row
+from recall.scope_sql import ScopeSql
 
 Span = tuple[int, int]
 
@@ -81,6 +82,15 @@ def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int
             session, said_at, bool(embeddable), bool(asks), neighbours, before if embeddable and is_asked else None
         )
     return found
+
+
+def answers_to(connection: apsw.Connection, passage_ids: Sequence[int], where: ScopeSql) -> list[int]:
+    """Ids of what stands directly behind those of these passages that ask, inside the filter.
+
+    The words of a question need not stand in its answer, which no retriever finds then.
+    """
+    rows = connection.execute(_ANSWERS.format(where=where.sql), (*where.values, json.dumps(list(passage_ids))))
+    return [int(row[0]) for row in rows]
 
 
 def count(connection: apsw.Connection) -> int:
@@ -158,6 +168,11 @@ returning id
 """
 _BEFORE = "(select max(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id < {id})"
 _BEHIND = "(select min(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id > {id})"
+_ANSWERS = f"""
+select p.id from passages p where {{where}} and p.id in (
+  select {_BEHIND.format(id="w.id")} from json_each(?) as j join passages w on w.id = j.value where w.asks = 1
+) order by p.id
+"""
 _ORIGINS = f"""
 with wanted as materialized (
   select p.id, p.session_id, p.said_at, p.embeddable, p.asks from json_each(?) as j join passages p on p.id = j.value

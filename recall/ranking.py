@@ -14,7 +14,7 @@ from recall.concepts import Wording
 from recall.database import Database
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
-from recall.fusion import Background, Ranked, add_up, lift_sessions, order
+from recall.fusion import QUESTION_PENALTY, Background, Ranked, add_up, lift_sessions, order
 from recall.passages import Origin, origins
 from recall.scope_sql import ScopeSql
 
@@ -50,17 +50,19 @@ def rank(
     connection: apsw.Connection,
     wording: Wording,
     matching: Sequence[int],
+    answers: Sequence[int],
     nearest: Nearest | None,
     readable: float,
     by_words: bool,
 ) -> Ranking:
     """One ranking of the candidates of both retrievers.
 
-    matching: passage ids by BM25, best first. readable: share of the query that the embedder can read. by_words:
+    matching: passage ids by BM25, best first. answers: more candidates, which only what stands before them has found.
+    readable: share of the query that the embedder can read. by_words:
     whether words count at all; without them the cosine is the score.
     """
     found = nearest.found if nearest else {}
-    known = origins(connection, list(dict.fromkeys([*matching, *found])))
+    known = origins(connection, list(dict.fromkeys([*matching, *found, *answers])))
     ranks = {
         "lexical": {passage: rank for rank, passage in enumerate(matching, 1)},
         "dense": {passage: rank for rank, passage in enumerate(found, 1)},
@@ -74,13 +76,15 @@ def rank(
         return Ranking(_shared(order(cosines, 1.0, ranks, said_at), known), {}, cosines)
     words, most = _words(connection, wording, known)
     surprises: dict[int, float] = {}
-    whole = most
+    whole = QUESTION_PENALTY + most
     if nearest:
         surprises = {passage: nearest.background.surprise(cosine) for passage, cosine in cosines.items()}
         whole += readable**2 * nearest.background.surprise(1.0)
     evidence = add_up(words, surprises, readable, [passage for passage, origin in known.items() if origin.asks])
     scores = lift_sessions(evidence, {passage: origin.session_id for passage, origin in known.items()})
-    ranking = _shared(order(scores, whole, ranks, said_at), known)
+    # Shifted by what a question can lose, so that no score is negative.
+    shifted = {passage: QUESTION_PENALTY + score for passage, score in scores.items()}
+    ranking = _shared(order(shifted, whole, ranks, said_at), known)
     shares = {passage: told / most for passage, told in words.items()} if most else {}
     return Ranking(ranking, shares, cosines, whole)
 
@@ -90,7 +94,10 @@ def _words(
 ) -> tuple[dict[int, float], float]:
     """(L of every candidate, the most that L can come close to)."""
     terms, idf = list(wording.weights), list(wording.weights.values())
-    counts = lexical.count_terms(connection, terms, [origin.session_id for origin in known.values()])
+    around = {other for origin in known.values() for pair in origin.neighbours for other in pair}
+    counts = lexical.count_terms(
+        connection, terms, [origin.session_id for origin in known.values()], known.keys() | around
+    )
     told = wording.evidence(gains(known, counts, idf, lexical.average_length(connection)))
     return dict(zip(known, told.tolist(), strict=True)), float(wording.evidence(largest(idf))[0])
 

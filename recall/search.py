@@ -16,6 +16,7 @@ from recall.embedding import Embedder, calibrated_share, readable_share
 from recall.errors import ModelError, UsageError
 from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
+from recall.passages import answers_to
 from recall.ranking import Nearest, Ranking, UnreadableError, nearest_to, rank
 from recall.rendering import safe_text
 from recall.reranking import Reranker, rerank
@@ -88,7 +89,8 @@ def search(database: Database, embedder: Embedder, query: Query, reranker: Reran
         asked = wording(found, lexical.term_weights(connection, terms_of(found)))
         by_words = query.mode != "dense"
         matching = lexical.search_lexical(connection, list(asked.weights), where, DEPTH) if by_words else []
-        ranking = rank(connection, asked, matching, nearest, readable, by_words)
+        answers = answers_to(connection, matching, where) if by_words else []
+        ranking = rank(connection, asked, matching, answers, nearest, readable, by_words)
     if reranker is not None:
         try:
             ranking = replace(

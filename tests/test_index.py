@@ -528,3 +528,22 @@ def test_many_small_sessions_are_taken_in_fast_with_any_embedder() -> None:
         # Reading the vocabulary takes longer than taking in a short session.
         assert made <= 1
         assert index.embed() == 20
+
+
+def test_one_search_after_another_counts_its_own_words(harbor: recall.Index) -> None:
+    # Once a function that was registered anew for each search went on answering for the first one.
+    for query, session in (("wick", "lights"), ("clock", "boats"), ("cookie", "logins")):
+        first = harbor.search(query, EVERYWHERE, mode="lexical")[0]
+        assert first.session.id == session
+        assert first.score > 0.2
+
+
+def test_an_answer_is_found_by_the_words_of_its_question_and_stands_before_it(harbor: recall.Index) -> None:
+    hits = harbor.search("tide", EVERYWHERE, mode="lexical")
+    assert [hit.ref for hit in hits] == ["boats:2", "boats:1"]
+    assert hits[0].evidence == {}
+
+
+def test_an_answer_outside_the_scope_is_not_found_by_its_question(harbor: recall.Index) -> None:
+    hits = harbor.search("tide", Scope.everywhere(role="user"), mode="lexical")
+    assert [hit.ref for hit in hits] == ["boats:1"]
