@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test format clean
+.PHONY: demo test benchmarks format clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m benchmarks.demo
@@ -14,6 +14,26 @@ test: $(VENV)/installed
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest
+
+# All tables of benchmarks/README.md, from data sets in the folder DATA. Takes about an hour; CACHE keeps the indexes.
+DATA ?= data
+CACHE ?= .benchmarks
+RUN = $(BIN)/python -m benchmarks
+RESULTS = benchmarks/results
+ENGLISH = --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/sess-entire-commit:qrels_specific.tsv \
+  --data $(DATA)/sess-specstory --data $(DATA)/cosqa
+
+benchmarks: $(VENV)/installed
+	$(RUN) retrieval --cache $(CACHE) $(ENGLISH) --data $(DATA)/zh-commit2diff --out $(RESULTS)/retrieval.json
+	$(RUN) retrieval --cache $(CACHE) --sample 600 --data $(DATA)/cmrc2018-zh --data $(DATA)/tldr-zh2en \
+	  --out $(RESULTS)/retrieval-chinese.json
+	$(RUN) no-answer --cache $(CACHE) --sample 200 $(ENGLISH) --data $(DATA)/zh-commit2diff --data $(DATA)/cmrc2018-zh \
+	  --out $(RESULTS)/no-answer.json
+	$(RUN) retrieval --cache $(CACHE) --sample 150 --reranker minilm --system hybrid \
+	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/reranked.json
+	$(RUN) retrieval --cache $(CACHE) --sample 150 --system hybrid \
+	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/not-reranked.json
+	$(RUN) report
 
 format: $(VENV)/installed
 	$(BIN)/python -m ruff check --fix .

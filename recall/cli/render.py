@@ -162,7 +162,7 @@ def _hit_text(rank: int, hit: Hit, explain: bool) -> str:
     foot = [hit.ref, f"{hit.similar} similar" if hit.similar else "", hit.resume]
     if explain:
         foot.append(f"score {hit.score:.3f}")
-        foot += [f"{name} rank {rank}" for name, rank in hit.evidence.items()]
+        foot += [f"{name} rank {rank}" for name, rank in hit.evidence.items()] or ["behind a question that matches"]
     return f"{rank}. {session.title or '(untitled)'}\n   {_joined(facts)}\n{body}\n   {_joined(foot)}"
 
 

