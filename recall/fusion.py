@@ -36,7 +36,7 @@ on Chinese commits and questions."""
 
 STRONG = 0.44
 WEAK = 0.36
-"""Evidence from which a hit is a strong or a weak match: chosen on LoCoMo, where about 95% of the questions that have an
+"""Evidence from which a hit is a strong or a weak match: chosen on LoCoMo, where some 95% of the questions that have an
 answer in the scope lie above the first and 99% above the second (benchmarks/README.md has the rates)."""
 
 
