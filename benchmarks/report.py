@@ -84,7 +84,8 @@ def _tables(path: Path) -> str:
 def _headline(results: Sequence[dict[str, Any]]) -> str:
     """nDCG@10 with half its 95% interval, and recall@10, of each system and the oracle; a row a data set and unit."""
     systems = list(results[0]["units"]["document"])
-    heads = ["data set", "unit", "questions", *systems, "oracle", "in the candidates"]
+    compared = len(systems) > 1  # an oracle needs something to choose from
+    heads = ["data set", "unit", "questions", *systems, *(("oracle", "in the candidates") if compared else ())]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for result in results:
         for unit in ("document", "session"):
@@ -98,8 +99,9 @@ def _headline(results: Sequence[dict[str, Any]]) -> str:
                 number = f"{ndcg['mean']:.3f}"
                 number = f"**{number}**" if ndcg["mean"] == best else number
                 cells.append(f"{number} ±{(ndcg['high'] - ndcg['low']) / 2:.3f} / {recall['mean']:.3f}")
-            oracle = result["oracle"][unit]
-            cells.append(f"{oracle['nDCG@10']['mean']:.3f} / {oracle['recall@10']['mean']:.3f}")
-            cells.append(f"{result['ceilings'][unit]['mean']:.3f}")
+            if compared:
+                oracle = result["oracle"][unit]
+                cells.append(f"{oracle['nDCG@10']['mean']:.3f} / {oracle['recall@10']['mean']:.3f}")
+                cells.append(f"{result['ceilings'][unit]['mean']:.3f}")
             lines.append(f"| {result['dataset']} | {unit} | {result['questions']} | {' | '.join(cells)} |")
     return "\n".join(lines)
