@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import recall
+from recall import Message, Scope, Session
 from recall.cross_encoder import CrossEncoder
 from recall.embedding import Fetching, Vectors
 from recall.errors import ModelError
+from recall.fusion import Ranked
 from recall.late_interaction import SHARPNESS, LateInteraction
 from recall.minilm import MiniLM
-from recall.reranking import Reranker, Scores, choose_reranker
+from recall.reranking import DEPTH, Reranker, Scores, choose_reranker, rerank
 
 KNOWN = "Xenova/ms-marco-MiniLM-L-6-v2"
 FASTEMBED_CLASS = "fastembed.rerank.cross_encoder.TextCrossEncoder"
@@ -327,3 +330,59 @@ def test_a_model_is_loaded_once(stub: type[Stub]) -> None:
 @pytest.mark.parametrize("query", ["", " \n"])
 def test_a_blank_query_asks_no_model(query: str) -> None:
     assert CrossEncoder("no/such-model").score(query, [ANSWER, OTHER]).tolist() == [0, 0]
+
+
+# In a search
+
+
+class Fixed:
+    """A reranker of a user's own: prefers passages that hold a word."""
+
+    name = "fixed"
+
+    def __init__(self, word: str, worth: float = 50.0) -> None:
+        self.word, self.worth = word, worth
+
+    def score(self, query: str, passages: Sequence[str]) -> Scores:
+        return np.array([self.worth * (self.word in passage) for passage in passages], dtype=np.float32)
+
+
+def refs(reranker: Reranker | None, mode: recall.types.Mode = "lexical") -> tuple[list[str], tuple[str, ...]]:
+    """(sessions found for `lantern`, best first; the notes)."""
+    with recall.open(":memory:", reranker=reranker) as index:
+        for name, text in (
+            ("wick", "the lantern needs a lantern wick"),
+            ("oil", "oil for the old lantern in the hall"),
+        ):
+            index.add(Session(name, messages=(Message("assistant", text),)))
+        found = index.search("lantern", Scope.everywhere(), mode=mode)
+        return [hit.session.id for hit in found], found.notes
+
+
+def test_a_search_takes_the_order_of_its_reranker() -> None:
+    assert refs(None) == (["wick", "oil"], ())
+    assert refs(Fixed("oil")) == (["oil", "wick"], ())
+
+
+@pytest.mark.parametrize("worth", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_leave_the_order_as_it_was_and_are_named(worth: float) -> None:
+    found, notes = refs(Fixed("oil", worth))
+    assert found == ["wick", "oil"]
+    assert "fixed returned scores" in notes[0]
+
+
+def test_a_model_that_is_not_here_leaves_the_order_as_it_was_and_is_named(tmp_path: Path) -> None:
+    found, notes = refs(CrossEncoder(KNOWN, tmp_path))
+    assert found == ["wick", "oil"]
+    assert "recall embed" in notes[0]
+
+
+@given(st.lists(st.floats(0, 1), max_size=DEPTH + 20))
+def test_a_reranking_keeps_every_passage_once_and_scores_that_fall(scores: list[float]) -> None:
+    ranking = [Ranked(place, score, {}) for place, score in enumerate(sorted(scores, reverse=True))]
+    again = rerank(Fixed("7"), "query", ranking, str, nats=60.0)
+    assert sorted(ranked.passage_id for ranked in again) == list(range(len(scores)))
+    assert [ranked.passage_id for ranked in again[DEPTH:]] == list(range(DEPTH, len(scores)))
+    falling = [ranked.score for ranked in again]
+    assert falling == sorted(falling, reverse=True)
+    assert all(0 <= score <= 1 for score in falling)
