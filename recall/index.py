@@ -205,8 +205,8 @@ def open_index(
     path: None is RECALL_HOME, else the platform's user data folder; ":memory:" keeps everything in memory.
     embedder: None is the bundled model; the name of a fastembed model; a folder with an ONNX model; or any object with
     name, dimension, embed_passages and embed_query.
-    reranker: None is none; "minilm" looks at the best passages again with the bundled model, which takes some tenths of
-    a second; the name of a fastembed cross-encoder; or any object with name and score.
+    reranker: None is none; "minilm" looks at the best passages again with the bundled model, which makes a search
+    slower; the name of a fastembed cross-encoder; or any object with name and score.
     """
     if path == ":memory:":
         return Index(None, embedder, reranker)

@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import recall
-from recall import AddReport, Message, ModelError, NotFoundError, Scope, Session, UsageError
+from recall import AddReport, Message, ModelError, NotFoundError, Scope, Session, UsageError, dense
 from recall import index as index_module
-from recall.embedding import Vectors
+from recall.embedding import Vectors, unit
+from recall.fusion import Background
 
 EVERYWHERE = Scope.everywhere()
 START = datetime(2026, 3, 2, 10, tzinfo=UTC)
@@ -547,3 +548,15 @@ def test_an_answer_is_found_by_the_words_of_its_question_and_stands_before_it(ha
 def test_an_answer_outside_the_scope_is_not_found_by_its_question(harbor: recall.Index) -> None:
     hits = harbor.search("tide", Scope.everywhere(role="user"), mode="lexical")
     assert [hit.ref for hit in hits] == ["boats:1"]
+
+
+def test_what_cosines_are_usual_is_told_by_the_passages_of_the_repositories(harbor: recall.Index) -> None:
+    connection = harbor.database.connection
+    table = dense.table_of(connection, harbor.embedder)
+    assert table is not None
+    vector = unit(harbor.embedder.embed_query("the lantern"))
+    ids = [int(row[0]) for row in connection.execute("select id from passages")]
+    cosines = list(dense.cosines(connection, table, vector, ids).values())
+    usual = dense.background(connection, table, vector, [])
+    assert (usual.mean, usual.deviation) == pytest.approx((np.mean(cosines), np.std(cosines)))
+    assert dense.background(connection, table, vector, [999]) == Background(0.0, 0.0)

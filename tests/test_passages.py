@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import re
+from importlib import resources
 from itertools import pairwise
 
+import apsw
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recall import passages
 from recall.minilm import MiniLM
-from recall.passages import CHARACTERS_A_TOKEN, OVERLAP_TOKENS, Span, character_spans, split
+from recall.passages import CHARACTERS_A_TOKEN, OVERLAP_TOKENS, Span, asks, character_spans, split
 
 ENGLISH_END = "the lantern key rotates on Fridays"
 CHINESE_END = "灯塔密钥每周五轮换"
@@ -148,3 +150,32 @@ def test_text_without_any_pause_is_cut_too(model: MiniLM, text: str) -> None:
     covered = {place for start, end in found for place in range(start, end)}
     assert covered == set(range(len(text)))
     assert max(len(model.token_spans(text[start:end])) for start, end in found) <= model.max_tokens
+
+
+# Questions
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["why does it fail?", "为什么会失败？", "这个要改吗", "(is it the cache?)", 'He asked: "which one?"', "**why?**\n"],
+)
+def test_what_ends_as_a_question_does_asks(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize("text", ["", "it fails", "why? Because of the cache.", "还没呢。", "a ? b : c"])
+def test_what_goes_on_behind_its_question_mark_does_not_ask(text: str) -> None:
+    assert not asks(text)
+
+
+@given(st.text(alphabet=st.sampled_from("a?？吗。 \t\n\r\"'*_`)]}>”’）】」』》"), max_size=12))
+def test_an_archive_that_is_brought_up_to_date_asks_by_the_same_rule(text: str) -> None:
+    connection = apsw.Connection(":memory:")
+    connection.execute(
+        "create table messages (id integer primary key, text text);"
+        "create table passages (id integer primary key, message_id, repository_id, embeddable, start_at, end_at)"
+    )
+    connection.execute("insert into messages values (1, ?)", (f"before{text}behind",))
+    connection.execute("insert into passages values (1, 1, 1, 1, 6, ?), (2, 1, 1, 0, 6, ?)", (6 + len(text),) * 2)
+    connection.execute((resources.files("recall") / "schema" / "0003_questions.sql").read_text(encoding="utf-8"))
+    assert connection.execute("select asks from passages order by id").fetchall() == [(int(asks(text)),), (0,)]
