@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from scanning.types import Finding, Kind, Severity
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One shape of secret.
+    """One shape of what must be found.
 
     `anchors` are searched with `str.find`, many times faster than any pattern, and `pattern` is tried only where one of
     them stands. Every repeat in a pattern is bounded, so the time is linear in the length of the text.
@@ -20,16 +22,18 @@ class Rule:
     anchors: tuple[str, ...]
     """Lower-case substrings; the pattern is matched from the first character of each occurrence."""
     pattern: re.Pattern[str]
-    """Its groups named `value…` are the candidates for the secret; exactly one of them takes part in a match."""
+    """Its groups named `value…` are the candidates for what is found; exactly one of them takes part in a match."""
     accepts: Callable[[re.Match[str], str], bool]
-    """Whether the value in this match is a secret. Finding and forgiving are kept apart: this one forgives."""
+    """Whether the value in this match is what the rule looks for. Finding and forgiving are apart: this one forgives."""
     matches: tuple[tuple[str, str], ...]
     """Examples: a text, and the value that must be found in it."""
     ignores: tuple[str, ...]
     """Look-alikes in which nothing must be found."""
+    kind: Kind = "secret"
+    severity: Severity = "block"
 
     def match(self, text: str, position: int) -> tuple[int, int] | None:
-        """The span of the secret whose anchor stands at `position`, or None."""
+        """The span of the value whose anchor stands at `position`, or None."""
         match = self.pattern.match(text, position)
         span = _value_span(match) if match is not None else None
         if match is None or span is None or not self.accepts(match, text[slice(*span)]):
@@ -47,8 +51,8 @@ class RuleSet:
                 by_anchor[anchor].append(rule)
         self._by_anchor = tuple((anchor, tuple(group)) for anchor, group in by_anchor.items())
 
-    def find(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Rule name, start and end of every secret in `text`, in no order; spans may overlap."""
+    def find(self, text: str) -> Iterator[Finding]:
+        """What the rules find in `text`, in no order; spans may overlap."""
         folded = fold(text)
         for anchor, rules in self._by_anchor:
             position = folded.find(anchor)
@@ -56,7 +60,7 @@ class RuleSet:
                 resume = position + len(anchor)
                 for rule in rules:
                     if span := rule.match(text, position):
-                        yield rule.name, *span
+                        yield Finding(rule.name, rule.kind, *span, rule.severity)
                         resume = max(resume, span[1])
                 position = folded.find(anchor, resume)
 

@@ -36,7 +36,7 @@ def find_secrets(text: str) -> list[Finding]:
     engine can take (64 MiB, 50,000 findings).
     """
     shapes, labelled = _find_with_engine(text)
-    own = [Finding(rule, "secret", start, end) for rule, start, end in _RULE_SET.find(text)]
+    own = list(_RULE_SET.find(text))
     keys = [Finding(pem.RULE, "secret", start, end) for start, end in pem.find_keys(text)]
     # Of two findings with one span the first gives the name: github_token says more than labelled_key.
     return [*keys, *shapes, *own, *labelled]

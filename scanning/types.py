@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["secret", "private"]
-"""secret: a credential · private: a `<private>` span, which the writer asked not to keep."""
+Kind = Literal["secret", "private", "link", "personal", "marker", "injection"]
+"""secret: a credential · private: what the writer asked not to keep · link: a URL of a machine or network that is not
+public · personal: a number or address of a person · marker: where a secret was, masked by this program or another ·
+injection: text that tries to instruct a model, or hides what it says."""
+
+Severity = Literal["info", "warn", "block"]
+"""info: worth knowing · warn: a person should look at it · block: must not be committed, promoted or passed on."""
+
+KINDS: tuple[Kind, ...] = ("secret", "private", "link", "personal", "marker", "injection")
+SEVERITIES: tuple[Severity, ...] = ("info", "warn", "block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,7 @@ class Finding:
     """Code point offset, inclusive."""
     end: int
     """Code point offset, exclusive."""
+    severity: Severity = "block"
 
 
 @dataclass(frozen=True, slots=True)

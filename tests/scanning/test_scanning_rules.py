@@ -11,7 +11,7 @@ IGNORES = [(rule, text) for rule in RULES for text in rule.ignores]
 
 
 def values(rule: Rule, text: str) -> set[str]:
-    return {text[start:end] for _, start, end in RuleSet([rule]).find(text)}
+    return {text[found.start : found.end] for found in RuleSet([rule]).find(text)}
 
 
 @pytest.mark.parametrize(("rule", "text", "value"), MATCHES)
