@@ -13,8 +13,9 @@ import apsw
 
 from recall.database import Row
 from recall.places import Place
+from recall.privacy import is_private
 from recall.types import Message, Session
-from scanning import redact
+from scanning import RULES_VERSION, redact
 
 TITLE_LIMIT = 80
 PREVIEW_LIMIT = 160
@@ -106,7 +107,7 @@ def put_session(connection: apsw.Connection, session: Session, worktree_id: int)
         "name": session.id, "agent": session.agent, "title": session.title, "cwd": session.cwd,
         "worktree_id": worktree_id, "branch": session.branch, "remote": session.remote,
         "started_at": milliseconds(session.started_at), "parent": session.parent,
-        "forked_from": session.forked_from, "imported": int(session.imported),
+        "forked_from": session.forked_from, "imported": int(session.imported), "rules_version": RULES_VERSION,
     }  # fmt: skip
     row = connection.execute(_PUT_SESSION, values).fetchone()
     if row is None:  # nothing to change
@@ -158,6 +159,12 @@ def refresh_session(connection: apsw.Connection, session_id: int) -> None:
         _REFRESH_SESSION,
         {"id": session_id, "title": shortened(words, TITLE_LIMIT), "preview": shortened(words, PREVIEW_LIMIT)},
     )
+
+
+def ends_privately(connection: apsw.Connection, session_id: int | None) -> bool:
+    """Whether the last thing that a person said in the session is one of which nothing was kept."""
+    row = connection.execute(_LAST_WORDS, (session_id,)).fetchone()
+    return row is not None and is_private(str(row[0]))
 
 
 def has_other_title(connection: apsw.Connection, name: str, title: str) -> bool:
@@ -225,9 +232,9 @@ insert into worktrees (key, path, repository_id) select ?, ?, id from repositori
 """
 _PUT_SESSION = """
 insert into sessions (name, agent, title, preview, cwd, worktree_id, branch, remote, started_at, updated_at, parent,
-                      forked_from, imported)
+                      forked_from, imported, rules_version)
 values (:name, :agent, :title, '', :cwd, :worktree_id, :branch, :remote, :started_at, null, :parent, :forked_from,
-        :imported)
+        :imported, :rules_version)
 on conflict (name) do update set
   title = iif(excluded.title <> '', excluded.title, title),
   cwd = iif(cwd <> '', cwd, excluded.cwd),
@@ -237,12 +244,14 @@ on conflict (name) do update set
   started_at = min(ifnull(started_at, excluded.started_at), ifnull(excluded.started_at, started_at)),
   parent = iif(parent <> '', parent, excluded.parent),
   forked_from = iif(forked_from <> '', forked_from, excluded.forked_from),
-  imported = max(imported, excluded.imported)
+  imported = max(imported, excluded.imported),
+  rules_version = min(rules_version, excluded.rules_version)
 where (excluded.title <> '' and excluded.title <> title) or (cwd = '' and excluded.cwd <> '')
    or (worktree_id = 0 and excluded.worktree_id <> 0) or (branch = '' and excluded.branch <> '')
    or (remote = '' and excluded.remote <> '') or (started_at is null and excluded.started_at is not null)
    or excluded.started_at < started_at or (parent = '' and excluded.parent <> '')
    or (forked_from = '' and excluded.forked_from <> '') or excluded.imported > imported
+   or excluded.rules_version < rules_version
 returning id
 """
 _LAST_OCCURRENCE = "select max(occurrence) from messages where session_id = ? and digest = ? and key = ''"
@@ -256,6 +265,7 @@ returning id
 _FIRST_WORDS = """
 select text from messages where session_id = ? and role = 'user' and text <> '' order by number limit 1
 """
+_LAST_WORDS = "select text from messages where session_id = ? and role = 'user' order by number desc limit 1"
 _REFRESH_SESSION = """
 update sessions set
   title = iif(title <> '', title, :title),

@@ -96,6 +96,10 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
 
+    def sweep(self) -> None:
+        """Take what was removed out of the write-ahead log too, as far as no other process is reading from it."""
+        self.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """All rows of a query."""
         return list(self.connection.execute(sql, values))

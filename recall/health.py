@@ -15,6 +15,7 @@ from recall.database import BUSY_TIMEOUT_MS, Database, SqliteError, explain
 from recall.embedding import Embedder
 from recall.errors import DatabaseError
 from recall.places import path_key
+from recall.rescan import outdated
 
 DAMAGE_NAMED = 3
 """Places of damage that are named, at most."""
@@ -97,6 +98,10 @@ class Archive:
     def problems(self) -> list[str]:
         """Why transcripts were not taken in, one sentence each."""
         return ledger.problems(self._connection)
+
+    def outdated(self) -> int:
+        """Number of sessions whose text was scanned by older rules."""
+        return outdated(self._connection)
 
     def lost_repositories(self) -> list[LostRepository]:
         """The git repositories with sessions that are gone, by number of sessions."""

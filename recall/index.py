@@ -19,8 +19,11 @@ from recall.errors import ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
-from recall.intake import Intake
+from recall.intake import Intake, forget_session
+from recall.privacy import Excluded, ExcludedError, Privacy
+from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
+from recall.rescan import RescanReport, rescan
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.search import Query, search
@@ -36,9 +39,17 @@ EMBED_BATCH = 64
 class Index:
     """An archive of sessions that can be searched. A context manager; not to be shared between threads."""
 
-    def __init__(self, home: Path | None, embedder: EmbedderChoice, reranker: RerankerChoice = None) -> None:
+    def __init__(
+        self,
+        home: Path | None,
+        embedder: EmbedderChoice,
+        reranker: RerankerChoice = None,
+        exclude: Sequence[str | Path] = (),
+    ) -> None:
         """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
         self.home = home
+        self._excluded = Excluded.of(exclude)
+        self._key = b""
         self._choice = embedder
         self._reranker_choice = reranker
         self.database = Database(home / "recall.db" if home else None)
@@ -81,6 +92,10 @@ class Index:
             put_titles(self.database, intake, read_titles(path))
         return IngestReport(tuple(reports), dict(intake.redactions), left)
 
+    def rescan(self, progress: Progress | None = None, budget_seconds: float | None = None) -> RescanReport:
+        """Scan again what older rules have scanned, and mask what they missed; `embed` then brings the lost vectors."""
+        return rescan(self.database, self._intake(), progress, budget_seconds)
+
     def add(self, session: Session) -> AddReport:
         """Take in a session built in memory. Messages that it holds already are not added again."""
         if not session.id:
@@ -91,7 +106,14 @@ class Index:
             if not isinstance(message.timestamp, datetime | None):
                 raise UsageError(f"a message has the timestamp {message.timestamp!r}; expected a datetime or None")
         intake = self._intake()
-        messages = [prepared for message in session.messages if (prepared := intake.prepare(message))]
+        privacy = Privacy(self._excluded)
+        try:
+            prepared = [intake.prepare(message, privacy, session.cwd) for message in session.messages]
+        except ExcludedError as reason:
+            if reason.by_its_user:
+                forget_session(self.database, intake.masked(session.id))
+            return AddReport(session.id, 0, 0, excluded=str(reason))
+        messages = [message for message in prepared if message]
         if not messages:
             return AddReport(session.id, 0, 0)
         with self.database.write() as connection:
@@ -149,7 +171,7 @@ class Index:
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
         with self.database.read():
-            return search(self.database, self.embedder, query, self.reranker)
+            return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
         """The latest sessions of the scope (None: the repository of the current directory), newest first."""
@@ -188,17 +210,30 @@ class Index:
         return choose_reranker(self._reranker_choice, models_directory(self.home) if self.home else None, self.embedder)
 
     def _intake(self) -> Intake:
+        redact = redact_with(self._fingerprint_key(make=True))
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):
             # A model that is not on this machine must not keep a session from being taken in.
             with contextlib.suppress(ModelError):
                 embedder.token_spans("")
-                return Intake(embedder.token_spans, embedder.max_tokens)
-        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS)
+                return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded)
+        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded)
+
+    def _fingerprint_key(self, make: bool = False) -> bytes:
+        """The key under which labels tell one secret from another; empty where there is none yet and none is made."""
+        if not self._key:
+            self._key = read_key(self.home)
+        if not self._key and make:
+            with self.database.write():  # of several processes one makes it
+                self._key = make_key(self.home)
+        return self._key
 
 
 def open_index(
-    path: str | Path | None = None, embedder: EmbedderChoice = None, reranker: RerankerChoice = None
+    path: str | Path | None = None,
+    embedder: EmbedderChoice = None,
+    reranker: RerankerChoice = None,
+    exclude: Sequence[str | Path] = (),
 ) -> Index:
     """Open the index in the folder `path`, made if need be.
 
@@ -207,10 +242,11 @@ def open_index(
     name, dimension, embed_passages and embed_query.
     reranker: None is none; "minilm" looks at the best passages again with the bundled model, which makes a search
     slower; the name of a fastembed cross-encoder; or any object with name and score.
+    exclude: directories whose sessions are never taken in, with all below them; `*` stands for any characters.
     """
     if path == ":memory:":
-        return Index(None, embedder, reranker)
-    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder, reranker)
+        return Index(None, embedder, reranker, exclude)
+    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder, reranker, exclude)
 
 
 def _absolute(path: str | Path) -> Path:

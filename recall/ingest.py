@@ -14,8 +14,9 @@ from recall import archive, ledger
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
-from recall.intake import Intake
+from recall.intake import Intake, forget_session
 from recall.ledger import Entry
+from recall.privacy import ExcludedError, Privacy
 from recall.transcripts.detect import detect
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
 from recall.transcripts.reader import Line, Reader
@@ -67,6 +68,8 @@ def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) ->
 def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
     """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such."""
     try:
+        if intake.excluded.covers(str(path)):
+            return FileReport(str(path), "excluded", f"{path} is excluded by the configuration")
         stat = path.stat()
         known = ledger.find(database.connection, path)
         if known and (known.size, known.modified_ns) == (stat.st_size, stat.st_mtime_ns):
@@ -114,8 +117,20 @@ class _Reading:
         before = ledger.find(database.connection, path)
         self.expected = before.read_to if before else None
         """What the ledger must still say when the next batch is written."""
+        self.privacy = Privacy(
+            intake.excluded, goes_on and archive.ends_privately(database.connection, entry.session_id)
+        )
 
     def run(self) -> FileReport:
+        """Read to the end of the file."""
+        try:
+            return self._run()
+        except ExcludedError as reason:
+            if reason.by_its_user:
+                self._forget(f"{self.path}: {reason}")
+            return FileReport(str(self.path), "excluded", str(reason))
+
+    def _run(self) -> FileReport:
         was_known = self.entry.session_id is not None
         new_messages = first_new = 0
         for batch, done in self._batches():
@@ -141,6 +156,14 @@ class _Reading:
             return _report(self.path, "empty", self.entry, reason=EMPTY)
         status: FileStatus = "unchanged" if not new_messages else "updated" if was_known else "new"
         return _report(self.path, status, self.entry, new_messages)
+
+    def _forget(self, reason: str) -> None:
+        """Take out what is stored of the session, and remember not to read the file again until it grows."""
+        forget_session(self.database, self.intake.masked(self.reader.session.id))
+        size, time = self.stat.st_size, self.stat.st_mtime_ns
+        entry = replace(self.entry, size=size, modified_ns=time, problem=reason, session_id=None, state={})
+        with self.database.write() as connection:
+            ledger.put(connection, self.path, entry)
 
     def _batches(self) -> Iterator[tuple[list[Message], bool]]:
         """(prepared messages, whether they are the last); `self.entry` then says what the batch covers.
@@ -170,7 +193,7 @@ class _Reading:
 
     def _prepared(self, messages: Iterable[Message]) -> Iterator[Message]:
         for message in messages:
-            if prepared := self.intake.prepare(message):
+            if prepared := self.intake.prepare(message, self.privacy, self.reader.session.cwd):
                 yield prepared
 
     def _advance(self, read_to: int, line_count: int) -> None:

@@ -10,20 +10,24 @@ import apsw
 
 from recall import archive, copies, dense, lexical, passages
 from recall.archive import Occurrences, StoredMessage
+from recall.database import Database, Row
 from recall.places import Place, place_of
+from recall.privacy import Excluded, Privacy
+from recall.redacting import Redact
 from recall.transcripts.text import clean, shorten_far, shorten_output
 from recall.types import Message, Session
-from scanning import redact
 
 Spans = Callable[[str], Sequence[passages.Span]]
 
 
 class Intake:
-    """What every way in shares: the tokenizer that passages are measured with, and counts of what was masked."""
+    """What every way in shares: how text is masked and measured, what is not taken in, what was masked."""
 
-    def __init__(self, token_spans: Spans, max_tokens: int) -> None:
+    def __init__(self, token_spans: Spans, max_tokens: int, redact: Redact, excluded: Excluded) -> None:
         self._token_spans = token_spans
         self._max_tokens = max_tokens
+        self._redact = redact
+        self.excluded = excluded
         self._places: dict[str, Place] = {}
         self.redactions: Counter[str] = Counter()
 
@@ -31,22 +35,31 @@ class Intake:
         """The session's own fields without secrets; its messages stay as they are."""
         return replace(
             session,
+            id=self.masked(session.id),
+            parent=self.masked(session.parent),
+            forked_from=self.masked(session.forked_from),
             title=self.prepare_title(session.title),
-            cwd=self._safe(session.cwd),
-            branch=self._safe(session.branch),
-            remote=self._safe(session.remote),
+            cwd=self.masked(session.cwd),
+            branch=self.masked(session.branch),
+            remote=self.masked(session.remote),
         )
 
     def prepare_title(self, title: str) -> str:
         """One line without secrets, redacted first and shortened afterwards."""
-        return archive.shortened(" ".join(self._safe(title).split()), archive.TITLE_LIMIT)
+        return archive.shortened(" ".join(self.masked(title).split()), archive.TITLE_LIMIT)
 
-    def prepare(self, message: Message) -> Message | None:
-        """The message as it may be stored; None where nothing is left of it. Redacted first, shortened afterwards."""
-        text = message.text
+    def prepare(self, message: Message, privacy: Privacy, session_cwd: str) -> Message | None:
+        """The message as it may be stored; None where nothing is left of it. Redacted first, shortened afterwards.
+
+        Messages of one session come in order. Raises ExcludedError where nothing of the session is to be kept.
+        """
+        text = privacy.admit(message, session_cwd)
+        if text is None:
+            return None
         if message.role == "tool":
             text = shorten_far(text)
-        text = self._safe(text).strip()
+        text = self.masked(text).strip()
+        privacy.note(message.role, text)
         if not text:
             return None
         if message.role == "tool":
@@ -54,9 +67,9 @@ class Intake:
         return replace(
             message,
             text=text,
-            tool=self._safe(message.tool),
-            files=tuple(self._safe(file) for file in message.files),
-            branch=self._safe(message.branch),
+            tool=self.masked(message.tool),
+            files=tuple(self.masked(file) for file in message.files),
+            branch=self.masked(message.branch),
         )
 
     def store(
@@ -76,9 +89,13 @@ class Intake:
         ]
         stored = archive.put_messages(connection, session_id, placed, occurrences, transcript_id)
         for message in stored:
-            parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
-            lexical.put_terms(connection, parts, message.repository_id, session_id)
+            self.index_message(connection, message)
         return session_id, stored
+
+    def index_message(self, connection: apsw.Connection, message: StoredMessage) -> None:
+        """Cut a stored message into passages and index them. Inside the caller's transaction."""
+        parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
+        lexical.put_terms(connection, parts, message.repository_id, message.session_id)
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:
         """Bring the session up to date after its last new message; number of messages that were copies.
@@ -96,10 +113,11 @@ class Intake:
             self._places[cwd] = archive.stored_place(place_of(cwd))
         return self._places[cwd]
 
-    def _safe(self, text: str) -> str:
+    def masked(self, text: str) -> str:
+        """`text` without what must not be stored; what was masked is counted."""
         if not text:
             return text
-        redacted = redact(clean(text))
+        redacted = self._redact(clean(text))
         for finding in redacted.findings:
             self.redactions[finding.rule] += 1
         return redacted.text
@@ -111,3 +129,17 @@ def remove_passages(connection: apsw.Connection, message_id: int) -> None:
     lexical.remove_terms(connection, ids)
     dense.remove_vectors(connection, ids)
     connection.execute("delete from passages where message_id = ?", (message_id,))
+
+
+def forget_session(database: Database, name: str) -> None:
+    """Take a session out, down to the bytes of the file, with the copies of its messages that others hold."""
+    with database.write() as connection:
+        row = connection.execute("select id from sessions where name = ?", (name,)).fetchone()
+        if row is None:
+            return
+        messages: list[Row] = connection.execute("select id from messages where session_id = ?", row).fetchall()
+        for (message_id,) in messages:
+            remove_passages(connection, message_id)
+        connection.execute("delete from messages where copied_from = ?", row)
+        connection.execute("delete from sessions where id = ?", row)
+    database.sweep()

@@ -52,7 +52,7 @@ def put(connection: apsw.Connection, path: Path, entry: Entry) -> int:
     """Row id of the entry, added or replaced."""
     values = (
         stored_path(path), entry.session_id, entry.size, entry.modified_ns, entry.head_size, entry.head_digest,
-        entry.read_to, entry.line_count, entry.reader, orjson.dumps(_redacted(entry.state)).decode(),
+        entry.read_to, entry.line_count, entry.reader, orjson.dumps(redacted(entry.state)).decode(),
         orjson.dumps(entry.skipped).decode(), entry.problem,
     )  # fmt: skip
     row = connection.execute(_PUT, values).fetchone()
@@ -80,14 +80,14 @@ def problems(connection: apsw.Connection) -> list[str]:
     ]
 
 
-def _redacted(value: Any) -> Any:
+def redacted(value: Any) -> Any:
     """The same JSON value with every string in it redacted: masked in its encoded form, a quoted secret could stay."""
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, dict):
-        return {redact(key).text: _redacted(inner) for key, inner in value.items()}
+        return {redact(key).text: redacted(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(inner) for inner in value]
+        return [redacted(inner) for inner in value]
     return value
 
 

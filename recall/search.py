@@ -18,14 +18,15 @@ from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
 from recall.passages import answers_to
 from recall.ranking import Nearest, Ranking, UnreadableError, nearest_to, rank
-from recall.rendering import safe_text
+from recall.redacting import Redact
+from recall.rendering import safe_text, shown, shown_part
 from recall.reranking import Reranker, rerank
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.snippets import SNIPPET_LIMIT, SNIPPET_SHORTEST, cut_snippet
 from recall.transcripts.text import clean
 from recall.types import MODES, Confidence, Hit, Mode, Role, SearchResult, Source
-from scanning import redact
+from scanning import RULES_VERSION
 
 DEPTH = 200
 """Candidates that each retriever returns before fusion."""
@@ -58,7 +59,9 @@ class Query:
             raise UsageError(f'mode is "{self.mode}"; expected one of {", ".join(MODES)}')
 
 
-def search(database: Database, embedder: Embedder, query: Query, reranker: Reranker | None = None) -> SearchResult:
+def search(
+    database: Database, embedder: Embedder, query: Query, redact: Redact, reranker: Reranker | None = None
+) -> SearchResult:
     """The hits for a query, best first. The scope is never widened; no model or extension is no error."""
     connection = database.connection
     notes: list[str] = []
@@ -138,29 +141,39 @@ def _hits(
     weights: Mapping[str, float],
     snippet_limit: int,
 ) -> list[Hit]:
-    summaries = sessions.summaries(connection, [shown.candidate.session_id for shown in groups])
+    summaries = sessions.summaries(connection, [one.candidate.session_id for one in groups])
     hits = []
-    for shown in groups:
-        row = connection.execute(_PLACE_OF_MESSAGE, (shown.candidate.message_id,)).fetchone()
+    for one in groups:
+        row = connection.execute(_PLACE_OF_MESSAGE, (one.candidate.message_id,)).fetchone()
         assert row is not None
-        number, role, tool, said_at, path, line = row
-        session = summaries[shown.candidate.session_id]
-        ranked = scores[shown.candidate.passage_id]
+        number, role, tool, said_at, path, line, rules = row
+        session = summaries[one.candidate.session_id]
+        ranked = scores[one.candidate.passage_id]
         hits.append(
             Hit(
                 ref=f"{session.id}:{number}",
                 session=session,
                 role=_role(role),
-                tool=str(tool),
+                tool=shown(str(tool), rules),
                 timestamp=moment(said_at),
-                source=Source(str(path or ""), int(line)),
+                source=Source(shown(str(path or ""), rules), int(line)),
                 score=round(ranked.score, 4),
                 evidence=ranked.evidence,
-                snippet=cut_snippet(safe_text(shown.candidate.text), weights, snippet_limit),
-                similar=shown.similar,
+                snippet=cut_snippet(_shown_passage(connection, one.candidate, rules), weights, snippet_limit),
+                similar=one.similar,
             )
         )
     return hits
+
+
+def _shown_passage(connection: apsw.Connection, candidate: Candidate, rules_version: int) -> str:
+    if rules_version >= RULES_VERSION:
+        return safe_text(candidate.text)
+    row: Row | None = connection.execute(_WHOLE_MESSAGE, (candidate.passage_id,)).fetchone()
+    if row is None:
+        return ""
+    text, start, end = row
+    return shown_part(text, start, end, rules_version)
 
 
 def _role(role: object) -> Role:
@@ -171,7 +184,10 @@ _CANDIDATE = """
 select p.message_id, p.session_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
 from passages p join messages m on m.id = p.message_id where p.id = ?
 """
+_WHOLE_MESSAGE = """
+select m.text, p.start_at, p.end_at from passages p join messages m on m.id = p.message_id where p.id = ?
+"""
 _PLACE_OF_MESSAGE = """
-select m.number, m.role, m.tool, m.said_at, t.path, m.line
-from messages m left join transcripts t on t.id = m.transcript_id where m.id = ?
+select m.number, m.role, m.tool, m.said_at, t.path, m.line, s.rules_version
+from messages m join sessions s on s.id = m.session_id left join transcripts t on t.id = m.transcript_id where m.id = ?
 """

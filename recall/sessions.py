@@ -9,7 +9,7 @@ import apsw
 from recall.archive import moment
 from recall.database import Row
 from recall.errors import NotFoundError, UsageError
-from recall.rendering import safe_text
+from recall.rendering import safe_text, shown
 from recall.scope_sql import ScopeSql
 from recall.types import SessionSummary, ShownMessage, Source
 
@@ -71,21 +71,21 @@ def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
 
 
 def _summary(row: Row) -> SessionSummary:
-    name, agent = str(row[0]), str(row[1])
+    name, agent, rules = safe_text(str(row[0])), safe_text(str(row[1])), int(row[13])
     return SessionSummary(
         id=name,
         agent=agent,
-        title=safe_text(str(row[2])),
-        repository=str(row[3]),
-        worktree=str(row[4]),
-        branch=safe_text(str(row[5])),
+        title=shown(str(row[2]), rules),
+        repository=shown(str(row[3]), rules),
+        worktree=shown(str(row[4]), rules),
+        branch=shown(str(row[5]), rules),
         started_at=moment(row[6]),
         updated_at=moment(row[7]),
-        parent=str(row[8]),
+        parent=safe_text(str(row[8])),
         message_count=int(row[9] or 0),
-        preview=safe_text(str(row[10])),
-        source=str(row[11] or ""),
-        resume=_resume(agent, name, parent=str(row[8])),
+        preview=shown(str(row[10]), rules),
+        source=shown(str(row[11] or ""), rules),
+        resume=_resume(agent, name, parent=safe_text(str(row[8]))),
         first_ref=f"{name}:{row[12] or 1}",
     )
 
@@ -97,15 +97,15 @@ def _resume(agent: str, name: str, parent: str) -> str:
 
 
 def _shown(name: str, row: Row) -> ShownMessage:
-    role = str(row[1])
+    role, rules = str(row[1]), int(row[8])
     return ShownMessage(
         ref=f"{name}:{row[0]}",
         number=int(row[0] or 0),
         role="user" if role == "user" else "assistant" if role == "assistant" else "tool",
-        tool=str(row[2]),
+        tool=shown(str(row[2]), rules),
         timestamp=moment(row[3]),
-        text=safe_text(str(row[4])),
-        source=Source(str(row[5] or ""), int(row[6] or 0)),
+        text=shown(str(row[4]), rules),
+        source=Source(shown(str(row[5] or ""), rules), int(row[6] or 0)),
         subagent=bool(row[7]),
     )
 
@@ -114,12 +114,12 @@ _SUMMARY = """
 select s.name, s.agent, s.title, r.path, w.path, s.branch, s.started_at, s.updated_at, s.parent,
   (select count(*) from messages m where m.session_id = s.id and m.copied_from is null), s.preview,
   (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1),
-  (select min(number) from messages m where m.session_id = s.id and m.copied_from is null)
+  (select min(number) from messages m where m.session_id = s.id and m.copied_from is null), s.rules_version
 from sessions s join worktrees w on w.id = s.worktree_id join repositories r on r.id = w.repository_id
 """
 _WINDOW = """
-select m.number, m.role, m.tool, m.said_at, m.text, t.path, m.line, m.subagent
-from messages m left join transcripts t on t.id = m.transcript_id
+select m.number, m.role, m.tool, m.said_at, m.text, t.path, m.line, m.subagent, s.rules_version
+from messages m join sessions s on s.id = m.session_id left join transcripts t on t.id = m.transcript_id
 where m.session_id = ? and m.number between ? and ? and m.copied_from is null order by m.number
 """
 _NUMBERS = "select min(number), max(number) from messages where session_id = ? and copied_from is null"

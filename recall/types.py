@@ -18,7 +18,7 @@ Role = Literal["user", "assistant", "tool"]
 Mode = Literal["hybrid", "lexical", "dense"]
 Confidence = Literal["none", "weak", "strong"]
 
-FileStatus = Literal["new", "updated", "unchanged", "empty", "skipped", "failed"]
+FileStatus = Literal["new", "updated", "unchanged", "empty", "skipped", "excluded", "failed"]
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool")
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "dense")
@@ -191,6 +191,8 @@ class AddReport:
     new_messages: int
     copied_messages: int
     """Messages that another session already holds: a fork, a resume or an import."""
+    excluded: str = ""
+    """Why nothing of the session is kept; empty where it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,16 +16,21 @@ _UNCLOSED = rf"""{_QUOTE}(?P<value_unclosed>[^\s"'`]{{4,2048}})"""
 _STOP = r"""\s"'`,;&|<>(){}\[\]“”‘’，。；、！？）】」』》…"""
 # What goes on with a bracket or an arrow is a call, an index or an attribute.
 _BARE = rf"(?P<value_bare>[^{_STOP}：=:][^{_STOP}]{{3,2047}}+)(?![(\[{{]|(?<=-)>)"
+# Behind a colon or in a sentence a password may hold what would end a value in code, if nobody could take it for code.
+_DENSE = (
+    r"""(?=[^\s"'`]{0,64}[0-9])(?=[^\s"'`]{0,64}[A-Za-z])(?=[^\s"'`]{0,64}[!#$%^&*=+~?|<>][^\s"'`]{0,64}[A-Za-z0-9])"""
+    r"""(?P<value_dense>[^\s"'`(){}\[\]“”‘’，。；、！？：]{8,128}+)(?=\s|\Z)"""
+)
 # A line of settings ends with its value, whatever characters that has.
 _LINE = r"""(?<=[A-Z]=)(?P<value_line>[^\s"'`$][^\s"'`]{3,255}+)(?=[ \t]{0,4}(?:\r?\n|\Z))"""
-_VALUE = rf"(?:{_LINE}|\s{{0,8}}(?:{_QUOTED}|{_CURLY}|{_UNCLOSED})|[ \t]{{0,8}}{_BARE})"
+_VALUE = rf"(?:{_LINE}|\s{{0,8}}(?:{_QUOTED}|{_CURLY}|{_UNCLOSED})|(?<=[:：])[ ]{_DENSE}|[ \t]{{0,8}}{_BARE})"
 
 _PASSWORD = (
     r"(?:(?i:password|passwd|passphrase|passcode|passwort|pwd)"
     # "PASS: TestLogin" is the outcome of a test.
     r"|(?<![A-Za-z])pass|(?<=[a-z])Pass|(?<=_)PASS|(?<![A-Za-z])PASS(?==))"
 )
-_KEY = r"(?:token|credentials?|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|(?<=[a-z0-9_ -])key)"
+_KEY = r"(?:token|credentials?|secret(?:[_-]?access)?(?:[_-]?(?:key|id))?(?:[_-]?base)?|(?<=[a-z0-9_ -])key)"
 _SUFFIX = r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|dev|test|staging|live|value|old|new|main))?"
 # Between label and separator: the quote of a JSON key, Markdown's **bold**, a remark in brackets, a type annotation.
 _LABEL_END = rf"(?:{_QUOTE}|\*\*|__)?\]?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?"
@@ -51,6 +56,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )
 _OTHER_KEY_NAME = re.compile(r"(?:PUBLIC|CACHE|PRIMARY|FOREIGN|SORT|HOST|STORAGE|ID|PARTITION|INDEX)_\Z")
+_RESOURCE_NAME = re.compile(r"arn:[\w:/-]{0,60}:\Z")
 _LOOKUP_CALL = re.compile(r"""(?:get|env)\w{0,12}[(\[]\s?[\\"'`]{0,8}[\w.-]{0,40}\Z""", re.IGNORECASE)
 
 
@@ -94,7 +100,7 @@ def _accepts_key(match: re.Match[str], value: str) -> bool:
     name = _name_before(match)
     if match.group("label").casefold().startswith("key") and not _KEY_NAME.search(_before(match)):
         return match.group("label").isupper() and not _OTHER_KEY_NAME.search(name) and _is_generated(value)
-    if _OTHER_NAME.search(name):
+    if _OTHER_NAME.search(name) or _RESOURCE_NAME.search(_before(match)):
         return False
     return is_key(value, _is_literal(match)) or _is_phrase(match, value)
 
@@ -103,7 +109,9 @@ def _is_generated(value: str) -> bool:
     return any(map(str.isupper, value)) and any(map(str.islower, value)) and is_key(value, True)
 
 
-def _accepts_prose(_: re.Match[str], value: str) -> bool:
+def _accepts_prose(match: re.Match[str], value: str) -> bool:
+    if match.group("label").casefold() == "key" and not _KEY_NAME.search(_before(match)):
+        return False
     has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return has_both and len(value) >= 6 and is_password(value, False) and (is_key(value, False) or len(value) < 8)
 
@@ -133,6 +141,7 @@ PASSWORD = Rule(
         (f'os.getenv("DB_PASSWORD", "{_P}")', _P),
         (f"export DB_PASSWORD='{_PHRASE}'", _PHRASE),
         ("DB_PASSWORD=harbor" + "kite", "harbor" + "kite"),
+        (f"db password: w&{_P}=n3", f"w&{_P}=n3"),
         (f'"password": "{_P}', _P),
     ),
     ignores=(
@@ -175,20 +184,23 @@ PROSE = Rule(
     name="password_in_prose",
     anchors=("pass", "token", "key", "secret"),
     pattern=re.compile(
-        rf"(?i:(?:password|passphrase|passcode|token|(?<=api )key|secret(?: key)?)"
+        rf"(?i:(?P<label>password|passphrase|passcode|token|(?<=[a-z][ _])key|secret(?:[ _](?:key(?:_base)?|id))?)"
         rf"(?:[ ](?:for|of)(?:[ ][\w.@-]{{1,24}}){{1,4}}?)?[ ](?:is|was|to|now)[ ](?:now |set to )?:?)"
-        rf"(?:{_QUOTED}|{_CURLY}|{_BARE})"
+        rf"(?:{_QUOTED}|{_CURLY}|{_DENSE}|{_BARE})"
     ),
     accepts=_accepts_prose,
     matches=(
         (f"the admin password is {_P[:7]}-kite, keep it out of code", f"{_P[:7]}-kite"),
         (f'Password for root on kite is "{_P}"', _P),
         (f"I set the password to `{_LONG}`.", _LONG),
+        (f"the password is {_P}*q&3x and stays", f"{_P}*q&3x"),
         (f"The API key is {_LONG}.", _LONG),
+        (f"The ENCRYPTION_KEY for staging is {_LONG} and it works", _LONG),
     ),
     ignores=(
         "the password is wrong", "token is base64 encoded", "the secret is sha256 hashed", "the token is 4096 long",
-        "the password is required", "the token is tokens[0]", "token is `access_token_2`",
+        "the password is required", "the cache key is v2Linux9f2c1e", "the token is tokens[0]",
+        "token is `access_token_2`",
     ),
 )  # fmt: skip
 
@@ -239,7 +251,7 @@ CHINESE = Rule(
         r"(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{0,4}"
         rf"(?:{_QUOTED}|{_CURLY}"
         # An ASCII value glued to the next Chinese word ends there; one that starts in Chinese goes on to the stop.
-        rf"|(?P<value_bare>[!-~](?:(?!{_QUOTE})[!-+\--:<-~]){{5,255}})"
+        rf"|(?P<value_bare>[!-~](?:(?!{_QUOTE})[!-+\--:<-~]){{5,2047}})"
         rf"|(?P<value_han>{_HAN_END}{{2,64}}))"
     ),
     accepts=lambda match, value: (

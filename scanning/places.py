@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 from scanning.rule import Rule
@@ -75,37 +76,36 @@ TOOL_OPTION = Rule(
     ),
 )  # fmt: skip
 
-# Shapes that the engine has no rule for.
-VENDOR_TOKEN = Rule(
-    name="vendor_token",
-    anchors=("sk-", "ntn_", "figd_", "ya29.", "ltai5t", "akid", "sntrys_", "age-secret-key-1"),
-    pattern=re.compile(
-        r"(?P<value_prefix>(?<![A-Za-z0-9_-])(?:sk-[0-9a-f]{32}|ntn_\w{40,60}|figd_[\w-]{30,50}|ya29\.[\w-]{40,500}"
-        r"|LTAI5t[A-Za-z0-9]{14,24}|AKID[A-Za-z0-9]{32}|sntrys_[\w+/=-]{40,200}|AGE-SECRET-KEY-1[A-Z0-9]{58})(?![A-Za-z0-9_]))",
-        re.ASCII,  # a Han character beside the token is no part of it
-    ),
-    accepts=lambda _, value: any(map(str.isdigit, value)) and not is_harmless(value),
-    matches=(
-        ("DEEPSEEK " + "sk-" + "9f2c1e7a" * 4, "sk-" + "9f2c1e7a" * 4),
-        ("用" + "LTAI5t" + "Kt7" * 6 + "这个", "LTAI5t" + "Kt7" * 6),
-    ),
-    ignores=("task-based work", "key sk-…abcd", "risk-9f2c1e7a", "ghr_token"),
-)  # fmt: skip
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_HOOK_ID = "7c1c2f0e-5d3b-4a86-" + "9f0e-3b1f6f0c2d11"
 
 WEBHOOK = Rule(
     name="webhook",
     anchors=("://",),
     pattern=re.compile(
         r"://hooks\.slack\.com/services/(?P<value_slack>T\w{6,12}/B\w{6,12}/\w{16,32})"
-        r"|://[\w.:-]{1,60}/api/webhooks/\d{15,20}/(?P<value_discord>[\w-]{50,80})",
+        r"|://[\w.:-]{1,60}/api/webhooks/\d{15,20}/(?P<value_discord>[\w-]{50,80})"
+        r"|://[\w.-]{1,60}\.office\.com/webhookb2/[\w@-]{1,80}/IncomingWebhook/(?P<value_teams>[\w-]{20,60}/[\w-]{20,60})"
+        rf"|://open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/(?P<value_feishu>{_UUID})"
+        rf"|://qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<value_wecom>{_UUID})",
         re.ASCII,
     ),
     accepts=lambda _, value: not is_harmless(value),
     matches=(
         ("https://hooks.slack.com/services/" + "T0KITE9AB/B0KITE9AB/" + "Kt7" * 8, "T0KITE9AB/B0KITE9AB/" + "Kt7" * 8),
         ("https://discord.com/api/webhooks/" + "123456789012345678/" + "Kt7" * 22, "Kt7" * 22),
+        (
+            f"https://kite.webhook.office.com/webhookb2/{_HOOK_ID}@{_HOOK_ID}/IncomingWebhook/{'9f2c' * 8}/{_HOOK_ID}",
+            f"{'9f2c' * 8}/{_HOOK_ID}",
+        ),
+        (f"https://open.feishu.cn/open-apis/bot/v2/hook/{_HOOK_ID}", _HOOK_ID),
+        (f"https://open.larksuite.com/open-apis/bot/v2/hook/{_HOOK_ID}", _HOOK_ID),
+        (f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={_HOOK_ID}", _HOOK_ID),
     ),
-    ignores=("https://discord.com/api/webhooks/docs", "https://hooks.slack.com/services/T00000000/B00000000/XXXX"),
+    ignores=(
+        "https://discord.com/api/webhooks/docs", "https://hooks.slack.com/services/T00000000/B00000000/XXXX",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/xxxxxxxx", "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=KEY",
+    ),
 )  # fmt: skip
 
 AZURE_KEY = Rule(
@@ -123,4 +123,71 @@ AZURE_KEY = Rule(
     ignores=("AccountKey=<key>", "design&sig=none"),
 )  # fmt: skip
 
-PLACES = (URL_PASSWORD, AUTHORIZATION, TOOL_OPTION, VENDOR_TOKEN, WEBHOOK, AZURE_KEY)
+REGISTRY_AUTH = Rule(
+    name="registry_auth",
+    anchors=("auth\"", "auth\\", "_auth=", "_auth ="),
+    pattern=re.compile(
+        r"""(?<![A-Za-z])_?(?i:auth)(?:\\{0,15}"[ ]{0,4}:[ ]{0,4}\\{0,15}"|[ ]?=[ ]?"?)"""
+        r"(?P<value_auth>[A-Za-z0-9+/]{16,1024}={0,2})"
+    ),
+    accepts=lambda _, value: _is_user_and_password(value),
+    matches=(
+        (f'{{"auths": {{"r.example": {{"auth": "{_BASE64}"}}}}}}', _BASE64),
+        (f'\\"auth\\": \\"{_BASE64}\\"', _BASE64),
+        (f"//r.example/:_auth={_BASE64}", _BASE64),
+        (f'_auth = "{_BASE64}"', _BASE64),
+    ),
+    ignores=('"auth": "authenticationMethod"', 'oauth = "aGFyYm9yOmtpdGU5OTk="'),
+)  # fmt: skip
+
+
+def _is_user_and_password(value: str) -> bool:
+    try:
+        return b":" in base64.b64decode(value, validate=True)
+    except ValueError:
+        return False
+
+
+_LINES = "Kt7+" * 16 + "\n" + "Kt7+" * 4 + "\n"
+
+PUTTY_KEY = Rule(
+    name="putty_key",
+    anchors=("private-lines:",),
+    # The lines of the key may be quoted or part of a diff; what follows them is named again: "Private-MAC: …".
+    pattern=re.compile(
+        r"Private-Lines: ?\d{1,4}\\?\r?\n"
+        r"(?P<value_lines>(?:[ \t>|+-]{0,24}[A-Za-z0-9+/=]{4,128}\\?(?:\r?\n|\Z)){1,200})"
+    ),
+    accepts=lambda _, value: any(map(str.isdigit, value)),
+    matches=(
+        (f"Private-Lines: 2\n{_LINES}Private-MAC: 9f2c", _LINES),
+    ),
+    ignores=("Private-Lines: 2\n(not shown)",),
+)  # fmt: skip
+
+_GROUPS = "qhzt mkwp" + " vnxd rjfb"
+
+APP_PASSWORD = Rule(
+    name="app_password",
+    anchors=("app password", "app_password", "app-password", "apppassword", "应用专用密码", "应用密码"),
+    pattern=re.compile(
+        r"(?i:app[ _-]?password|应用(?:专用)?密码)(?:[ ]for[ ]\w{1,24})?"
+        r"\\{0,15}[\"']?[ ]?(?:is|[:=：是为])?[ ]?\\{0,15}[\"'`]?"
+        r"(?P<value_groups>[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})(?![A-Za-z])"
+    ),
+    accepts=lambda _, value: True,
+    matches=(
+        (f"the gmail app password is {_GROUPS}", _GROUPS),
+        (f"GMAIL_APP_PASSWORD='{_GROUPS}'", _GROUPS),
+        (f'\\"appPassword\\": \\"{_GROUPS}\\"', _GROUPS),
+        (f'"gmail-app-password": "{_GROUPS}"', _GROUPS),
+        (f"app password for kite is {_GROUPS}", _GROUPS),
+        (f"应用专用密码：{_GROUPS}", _GROUPS),
+        (f"应用密码是{_GROUPS}", _GROUPS),
+    ),
+    ignores=("the app password is needed", "app password: ask your admin"),
+)  # fmt: skip
+
+PLACES = (
+    URL_PASSWORD, AUTHORIZATION, TOOL_OPTION, WEBHOOK, AZURE_KEY, REGISTRY_AUTH, PUTTY_KEY, APP_PASSWORD,
+)  # fmt: skip

@@ -7,7 +7,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from scanning.errors import ScanningError
 from scanning.types import Finding, Kind, Severity
+
+Expired = Callable[[], bool]
+"""Says whether the time for a text is up. The clock belongs to the caller: this package reads none."""
+
+PATIENCE = 256
+"""Places that are tried between two questions whether the time is up."""
+
+
+def never() -> bool:
+    """No time limit."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +36,7 @@ class Rule:
     pattern: re.Pattern[str]
     """Its groups named `value…` are the candidates for what is found; exactly one of them takes part in a match."""
     accepts: Callable[[re.Match[str], str], bool]
-    """Whether the value in this match is what the rule looks for. Finding and forgiving are apart: this one forgives."""
+    """Whether the value in this match is what the rule looks for. Finding is one thing, this forgives."""
     matches: tuple[tuple[str, str], ...]
     """Examples: a text, and the value that must be found in it."""
     ignores: tuple[str, ...]
@@ -51,13 +63,17 @@ class RuleSet:
                 by_anchor[anchor].append(rule)
         self._by_anchor = tuple((anchor, tuple(group)) for anchor, group in by_anchor.items())
 
-    def find(self, text: str) -> Iterator[Finding]:
-        """What the rules find in `text`, in no order; spans may overlap."""
+    def find(self, text: str, expired: Expired = never) -> Iterator[Finding]:
+        """What the rules find in `text`, in no order; spans may overlap. Raises ScanningError when the time is up."""
         folded = fold(text)
+        tried = 0
         for anchor, rules in self._by_anchor:
             position = folded.find(anchor)
             while position >= 0:
                 resume = position + len(anchor)
+                tried += 1
+                if tried % PATIENCE == 0 and expired():
+                    raise ScanningError(f"the time was up after {tried} places in a text of {len(text)} characters")
                 for rule in rules:
                     if span := rule.match(text, position):
                         yield Finding(rule.name, rule.kind, *span, rule.severity)

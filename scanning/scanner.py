@@ -3,37 +3,67 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from scanning.injection import find_injection
+from scanning.links import find_links
+from scanning.markers import find_markers
+from scanning.personal import find_personal
 from scanning.private import find_private
+from scanning.rule import Expired, never
 from scanning.secrets import find_secrets
-from scanning.types import Finding
+from scanning.types import Finding, Kind
 from scanning.unescape import Offsets, unescape
+
+SCANNED: tuple[Kind, ...] = ("secret", "private", "link", "marker", "injection")
+"""What `scan` looks for unless told otherwise: all but personal data, which is asked for."""
 
 _MAX_ROUNDS = 4
 _MARKER_WORDS = ("[REDACTED", "[PRIVATE", "[WITHHELD")
-_MARKER = re.compile(r"\[(?:REDACTED|PRIVATE|WITHHELD)(?::[\w -]{0,64})?\]")
+_MARKER = re.compile(r"\[(?:REDACTED|PRIVATE|WITHHELD)(?::[\w #-]{0,64})?\]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
+_OTHERS: tuple[tuple[Kind, Callable[[str], list[Finding]]], ...] = (
+    ("link", find_links),
+    ("personal", find_personal),
+    ("marker", find_markers),
+    ("injection", find_injection),
+)
 
 
-def scan(text: str) -> list[Finding]:
-    """Findings in `text`, in order and without overlaps; offsets are code points of `text`.
+def scan(text: str, kinds: Collection[Kind] = SCANNED, expired: Expired = never) -> list[Finding]:
+    """Findings of these kinds in `text`, in order; offsets are code points of `text`.
 
-    Raises ScanningError for a text that cannot be scanned; it must then be withheld, not passed on.
+    Findings of one kind never overlap, nor do secrets and private spans; a link may hold a secret.
+    expired: asked every now and then whether the time is up. Raises ScanningError when it is, and for a text that is
+    beyond what can be scanned; such a text must be withheld, not passed on.
     """
-    readable = _without_distractions(unescape(text))
-    findings = merge([*find_private(readable), *find_secrets(readable)])
-    for _ in range(_MAX_ROUNDS if findings else 0):
-        # What stood between two values is the end of another once they are masked: a second redaction would change it.
-        readable = _mask(readable, findings)
-        if not (more := find_secrets(readable)):
-            break
-        findings = merge([*findings, *more])
+    readable = unescape(text)
+    findings = _find_masked(_without_distractions(readable), kinds, expired)
+    for kind, find in _OTHERS:
+        if kind in kinds:
+            findings += merge(find(readable))
+    findings.sort(key=lambda one: (one.start, one.end))
     if not findings or len(readable) == len(text):
         return findings
     # Escapes make the text shorter. Few texts hold a finding, so the way back is worked out only for those.
     offsets = Offsets.of(text)
     return [replace(one, start=offsets.original(one.start), end=offsets.original(one.end)) for one in findings]
+
+
+def _find_masked(text: str, kinds: Collection[Kind], expired: Expired) -> list[Finding]:
+    """Secrets and private spans, as far as they are asked for, without overlaps."""
+    private = find_private(text) if "private" in kinds else []
+    if "secret" not in kinds:
+        return private
+    findings = merge([*private, *find_secrets(text, expired)])
+    for _ in range(_MAX_ROUNDS if findings else 0):
+        # What stood between two values is the end of another once they are masked: a second redaction would change it.
+        text = _mask(text, findings)
+        if not (more := find_secrets(text, expired)):
+            break
+        findings = merge([*findings, *more])
+    return findings
 
 
 def _without_distractions(text: str) -> str:

@@ -10,12 +10,15 @@ from scanning import pem
 from scanning.errors import ScanningError
 from scanning.labelled import LABELLED
 from scanning.places import PLACES
-from scanning.rule import Rule, RuleSet
+from scanning.rule import Expired, Rule, RuleSet, never
+from scanning.shapes import ShapeSet
 from scanning.types import Finding
-from scanning.values import has_marker, is_harmless, is_header_credential, is_key
+from scanning.values import has_marker, is_harmless, is_header_credential, is_key, is_public
+from scanning.vendors import SHAPES
 
 RULES: tuple[Rule, ...] = (*PLACES, *LABELLED)
 _RULE_SET = RuleSet(RULES)
+_SHAPE_SET = ShapeSet(SHAPES)
 
 _CODE_CHARACTERS = re.compile(r"[()\[\]{}\s]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -29,17 +32,17 @@ _KEY_BLOCK_TYPE = "private_key"
 _PASSWORD_TYPE = "connection_string_password"
 
 
-def find_secrets(text: str) -> list[Finding]:
+def find_secrets(text: str, expired: Expired = never) -> list[Finding]:
     """Credentials in `text`, the best named first; spans may overlap. Offsets are code points.
 
     JSON escapes are not undone here: `scanner.scan` does that first. Raises ScanningError for a text beyond what the
-    engine can take (64 MiB, 50,000 findings).
+    engine can take (64 MiB, 50,000 findings), and when the time is up.
     """
     shapes, labelled = _find_with_engine(text)
-    own = list(_RULE_SET.find(text))
+    own = list(_RULE_SET.find(text, expired))
     keys = [Finding(pem.RULE, "secret", start, end) for start, end in pem.find_keys(text)]
     # Of two findings with one span the first gives the name: github_token says more than labelled_key.
-    return [*keys, *shapes, *own, *labelled]
+    return [*keys, *shapes, *_SHAPE_SET.find(text), *own, *labelled]
 
 
 def _find_with_engine(text: str) -> tuple[list[Finding], list[Finding]]:
@@ -68,13 +71,13 @@ def _finding(found: redact_secret.Finding) -> Finding:
 def _is_shape(found: redact_secret.Finding, value: str) -> bool:
     if found.type in _HEADER_TYPES:
         # The engine takes "Basic authentication" for a credential.
-        return is_header_credential(value)
+        return is_header_credential(value) and not is_public(value)
     if found.type == _KEY_BLOCK_TYPE:
         # Inside a block the engine reports nothing else, so only a block without any content may stay.
         return pem.has_content(value)
     if found.type == _PASSWORD_TYPE:
         return not is_harmless(value)
-    return found.action in _MASKING_ACTIONS and not has_marker(value)
+    return found.action in _MASKING_ACTIONS and not has_marker(value) and not is_public(value)
 
 
 def _is_contextual_secret(text: str, start: int, value: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 _MARKER = re.compile(
-    r"\[(?:REDACTED|PRIVATE|MASKED|REMOVED|WITHHELD|SECRET)\b|<(?:SECRET|REDACTED|MASKED|TOKEN|PRIVATE)[\w:-]{0,40}>"
+    r"\[(?:REDACTED|PRIVATE|MASKED|REMOVED|WITHHELD|FILTERED|SECRET)\b|<(?:SECRET|REDACTED|MASKED|TOKEN|PRIVATE)[\w:-]{0,40}>"
     r"|\bREDACTED\b|\*{3}|•{3}|●{3}|█{2}|…|\.{3}",
     re.IGNORECASE,
 )
@@ -19,6 +19,19 @@ _PLACEHOLDER = re.compile(
     r"EXAMPLE(?:KEY|TOKEN)?\b|(?<![A-Za-z0-9])(?i:example|placeholder|changeme|change[_-]me|your[_-])"
 )
 """A word that says that this is no value; at the end, as in the key that AWS publishes, or at the start of a part."""
+
+_PUBLISHED = (
+    "SflKxwRJSMeKKF2QT4fwp" + "MeJf36POk6yJV_adQssw5c",  # jwt.io
+    "2YotnFZFEjr1" + "zCsicMWpAA",  # RFC 6749
+    "QWxhZGRpbjpvcGVu" + "IHNlc2FtZQ",  # RFC 7617
+    "JBSWY3DP" + "EHPK3PXP",  # the key URI format of authenticator apps
+    "Eby8vdM02xNOcqFl" + "qUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",  # the storage emulator of Azure
+    "AIzaSyDaGmWKa4Js" + "XZ-HjGw7ISLn_3namBGewQe",  # Google's page about API keys
+)
+"""Keys in standards and manuals, as far as they look like real ones."""
+
+_PUBLISHABLE = re.compile(r"pk_(?:live|test)_|pk\.eyJ")
+"""Of payment and map services, meant for pages that anybody can read."""
 
 _LOOKUP = re.compile(
     r"^\$[A-Za-z_]|\$[{(]|(?<!\w)\$[A-Z_]{3}|\{\{|<%|#\{|%\(|^%[A-Za-z_]{2,40}%$|^@[A-Za-z_]{2,40}@$"
@@ -75,12 +88,33 @@ _MESSAGE_WORDS = re.compile(
     r"\b(?:is|are|must|should|the|your|a|an|be|to|for|of|and|or|not|enter|required|invalid|please|this|that|with|in)\b",
     re.IGNORECASE,
 )
-_CHINESE_MESSAGE = re.compile(r"[请見见的了吗呢必须至少不最以位个字符长短度错误正确输入修改重置忘记过期空默认加密]")
+_CHINESE_MESSAGE = re.compile(
+    r"[请見见的了吗呢必须至少不最以位个字符长短度错误正确输入修改重置忘记过期空默认加密每更换次]"
+)
+_CHINESE_PLACEHOLDER = re.compile(
+    r"(?:粘贴|填写|填入|输入|替换|你的|您的).{0,8}(?:密钥|密码|口令|令牌)|^\W?在(?:这里|此)"
+)
 
 
 def has_marker(text: str) -> bool:
     """Whether `text` contains a mark that stands where a secret was."""
     return _MARKER.search(text) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether `value`, which has the shape of a token, was published as an example or is filled with anything."""
+    return (
+        len(set(value[-16:].casefold())) <= 3
+        or has_marker(value)
+        or _PLACEHOLDER.search(value) is not None
+        or any(sequence in value for sequence in ("0123456789", "1234567890", "abcdefgh"))
+        or is_public(value)
+    )
+
+
+def is_public(value: str) -> bool:
+    """Whether everybody may see `value`: it stands in a standard or manual, or its provider calls it publishable."""
+    return any(example in value for example in _PUBLISHED) or _PUBLISHABLE.match(value) is not None
 
 
 def is_harmless(value: str) -> bool:
@@ -89,7 +123,9 @@ def is_harmless(value: str) -> bool:
     if len(set(letters)) <= 2 or has_marker(value) or letters.strip("\"'` ") in _SEQUENCE:
         return True
     if (
-        _PLACEHOLDER.search(value)
+        is_public(value)
+        or _PLACEHOLDER.search(value)
+        or _CHINESE_PLACEHOLDER.search(value)
         or _LOOKUP.search(value)
         or _REGEX.search(value)
         or _PATH_OR_URL.match(value)

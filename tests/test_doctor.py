@@ -20,7 +20,7 @@ from recall.minilm import MiniLM
 
 CHINESE, ENGLISH = "灯塔密钥每周五轮换，由值班同学处理", "The lantern key is rotated every Friday."
 NAMES = ["configuration", "engine", "database", "model", "vectors", "old vectors"]
-NAMES += ["transcripts", "repositories", "languages"]
+NAMES += ["transcripts", "redaction", "repositories", "languages"]
 
 
 @pytest.fixture

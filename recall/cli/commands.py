@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from recall import __version__
-from recall.cli import models, streams
+from recall.cli import models, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
-from recall.cli.settings import load_settings
+from recall.cli.settings import open_configured
 from recall.errors import RecallError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory
-from recall.index import Index, open_index
+from recall.index import Index
 from recall.scope import Narrowing, Scope, parse_when
 from recall.types import FileReport, IngestReport, Mode, Role
 
@@ -35,6 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(models.app, name="model")
+app.command("scan")(scan.scan_files)
+app.command("redact")(scan.redact_file)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
 Worktree = Annotated[bool, typer.Option("--worktree", help="Only the current worktree of the repository.")]
@@ -247,9 +249,7 @@ def _size(document: object) -> int:
 
 
 def _index() -> Index:
-    home = home_directory()
-    settings = load_settings(home)
-    return open_index(home, settings.model, settings.reranker)
+    return open_configured(home_directory())
 
 
 def _sync(index: Index) -> None:
@@ -310,7 +310,8 @@ def _scope(
 
 
 def _ingest_text(report: IngestReport) -> str:
-    counts = [f"{report.count(status)} {status}" for status in ("new", "updated", "unchanged")]
+    shown = ("new", "updated", "unchanged", *(["excluded"] if report.count("excluded") else []))
+    counts = [f"{report.count(status)} {status}" for status in shown]
     problems = [file for file in report.files if file.status in ("empty", "skipped", "failed")]
     lines = [f"{counted(len(report.files), 'transcript')}: {', '.join(counts)}, {len(problems)} without a session"]
     masked = counted(sum(report.redactions.values()), "secret")

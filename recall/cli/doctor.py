@@ -19,6 +19,7 @@ from recall.embedding import Embedder, choose
 from recall.errors import DatabaseError, RecallError, UsageError
 from recall.home import models_directory
 from recall.rendering import safe_text
+from scanning import RULES_VERSION
 
 SAMPLE = 500
 """The latest messages, whose language is looked at."""
@@ -222,6 +223,16 @@ def _transcripts(examined: Examined) -> Check | None:
     return Check("warning", found, "mend them or move them away, then recall ingest; recall status names all of them")
 
 
+def _redaction(examined: Examined) -> Check | None:
+    if (archive := examined.archive) is None:
+        return None
+    old = archive.outdated()
+    if not old:
+        return Check("ok", f"all that is stored has passed the rules of version {RULES_VERSION}")
+    found = f"{counted(old, 'session')} scanned by older rules than those of version {RULES_VERSION}"
+    return Check("warning", f"{found}: masked when shown, but not in the file", "recall scan --archive")
+
+
 def _repositories(examined: Examined) -> Check | None:
     if (archive := examined.archive) is None:
         return None
@@ -263,6 +274,7 @@ CHECKS: Mapping[str, Callable[[Examined], Check | None]] = {
     "vectors": _vectors,
     "old vectors": _leftovers,
     "transcripts": _transcripts,
+    "redaction": _redaction,
     "repositories": _repositories,
     "languages": _languages,
 }

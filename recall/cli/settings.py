@@ -15,8 +15,10 @@ from typing import Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
+from recall.index import Index, open_index
 
 DEFAULT_MODEL = "minilm"
+_KEYS = ("model", "reranker", "exclude")
 
 _BOM = "\ufeff"
 _STRINGS = r'"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
@@ -31,6 +33,8 @@ class Settings:
     """`minilm`, the bundled model; the name of a fastembed model; or a folder with an ONNX model."""
     reranker: str = ""
     """Empty for none; `minilm`; or the name of a fastembed cross-encoder."""
+    exclude: tuple[str, ...] = ()
+    """Directories whose sessions are never taken in, with all below them; `*` stands for any characters."""
 
 
 def load_settings(home: Path) -> Settings:
@@ -40,15 +44,24 @@ def load_settings(home: Path) -> Settings:
     """
     path = home / "config.toml"
     values = _parsed(path, _text(path))
-    for key in values.keys() - {"model", "reranker"}:
-        complain(f'{path} has an unknown key "{key}", which does nothing; known: model, reranker')
+    for key in values.keys() - set(_KEYS):
+        complain(f'{path} has an unknown key "{key}", which does nothing; known: {", ".join(_KEYS)}')
     model = values.get("model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
         raise UsageError(f'{path}: model is {model!r}; expected a name such as model = "minilm"')
     reranker = values.get("reranker", "")
     if not isinstance(reranker, str):
         raise UsageError(f'{path}: reranker is {reranker!r}; expected a name such as reranker = "minilm"')
-    return Settings(model, reranker.strip())
+    exclude = values.get("exclude", [])
+    if not isinstance(exclude, list) or not all(isinstance(one, str) and one.strip() for one in exclude):
+        raise UsageError(f'{path}: exclude is {exclude!r}; expected a list of directories such as exclude = ["~/kite"]')
+    return Settings(model, reranker.strip(), tuple(exclude))
+
+
+def open_configured(home: Path) -> Index:
+    """The index of a home, as it is configured."""
+    settings = load_settings(home)
+    return open_index(home, settings.model, settings.reranker, settings.exclude)
 
 
 def write_model(home: Path, model: str) -> Path:

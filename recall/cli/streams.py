@@ -23,13 +23,17 @@ def prepare() -> None:
 
 def print_json(document: object) -> None:
     """Print one JSON document, always in UTF-8, whatever the console's code page."""
-    text = json_text(document)
+    print_bytes(json_text(document).encode("utf-8"))
+
+
+def print_bytes(content: bytes) -> None:
+    """Print bytes as they are."""
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None:  # a caller has put a text stream in its place
-        sys.stdout.write(text)
+        sys.stdout.write(content.decode("utf-8", "replace"))
         return
     sys.stdout.flush()
-    binary.write(text.encode("utf-8"))
+    binary.write(content)
     binary.flush()
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import redact_secret
 
-from scanning import Finding, ScanningError, redact, scan
+from scanning import MASKED, Finding, ScanningError, redact, scan
 
 SIZE = 1_000_000
 SLOWEST_SECONDS = 20.0
@@ -50,7 +50,7 @@ def test_the_error_does_not_quote_the_text(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_withheld_text_is_not_withheld_again() -> None:
-    assert scan("[WITHHELD: could not be scanned]") == []
+    assert scan("[WITHHELD: could not be scanned]", MASKED) == []
 
 
 @pytest.mark.parametrize("text", ["", "\0", "\ud800", "\ud83d\ude00", "İ" * 9])
@@ -61,4 +61,4 @@ def test_odd_text_comes_back_as_it_is(text: str) -> None:
 def test_a_secret_behind_half_a_surrogate_pair_is_found_at_its_place() -> None:
     token = "ghp_" + "Kt7" * 12
     text = f"\ud800İ😀 {token}"
-    assert [text[one.start : one.end] for one in scan(text)] == [token]
+    assert [text[one.start : one.end] for one in scan(text, MASKED)] == [token]

@@ -1,0 +1,61 @@
+"""redact() as a home needs it: with its fingerprint key, and a time limit for each text."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+from scanning import Redacted, redact
+
+Redact = Callable[[str], Redacted]
+
+SCAN_SECONDS = 10.0
+SLOWEST = 500_000
+"""Seconds for one text, and one more for so many characters. Ordinary text takes a twentieth of that; what takes longer
+is withheld."""
+
+KEY_BYTES = 32
+KEY_NAME = "fingerprint.key"
+
+
+def redact_with(key: bytes, seconds: float = SCAN_SECONDS) -> Redact:
+    """A function from text to redacted text whose labels carry fingerprints under `key`; without a key, none."""
+
+    return lambda text: redact(text, key=key, expired=time_limit(text, seconds))
+
+
+def time_limit(text: str, seconds: float = SCAN_SECONDS) -> Callable[[], bool]:
+    """A function that says whether the time for `text`, which begins now, is up."""
+    deadline = monotonic() + seconds + len(text) / SLOWEST
+    return lambda: monotonic() > deadline
+
+
+def read_key(home: Path | None) -> bytes:
+    """The fingerprint key of a home; empty where it has none yet, or is in memory."""
+    with contextlib.suppress(OSError):
+        key = (home / KEY_NAME).read_bytes() if home else b""
+        if len(key) == KEY_BYTES:
+            return key
+    return b""
+
+
+def make_key(home: Path | None) -> bytes:
+    """The fingerprint key of a home, made if need be: call it under the database's lock. In memory, a new one.
+
+    It is kept beside the database and not in it: whoever is given the database alone can confirm no guess.
+    """
+    if key := read_key(home):
+        return key
+    key = secrets.token_bytes(KEY_BYTES)
+    if home:
+        written = home / f".{KEY_NAME}"
+        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        written.replace(home / KEY_NAME)
+    return key
