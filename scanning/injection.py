@@ -21,6 +21,7 @@ _NEARBY = 160
 
 _DIRECTED_QUOTES = (("“", "”"), ("‘", "'"), ("「", "」"), ("『", "』"), ("《", "》"))
 _QUOTES = ('"', "'", "`")
+_ANY_QUOTE = re.compile("[\"'`“‘「『《]")
 _OPENS_QUOTE = re.compile(r"(?:\A|[^\w.!?)\]}\"'`])[fr]?\Z", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]{0,3}```", re.MULTILINE)
 
@@ -32,7 +33,7 @@ _WRAPPED_LINE = 50
 """A line of this length may go on in the next one; after a shorter one a sentence starts."""
 
 _TALK = (
-    "refuse", "reject", "detect", "prevent", "such as", "e.g.", "example", "instance", "attack", "inject", "jailbreak",
+    "refus", "reject", "detect", "prevent", "such as", "e.g.", "example", "instance", "attack", "inject", "jailbreak",
     "malicious", "untrusted", "attempt", "phrase", "pattern",
     "例如", "比如", "诸如", "防止", "拒绝", "检测", "识别", "注入", "攻击", "恶意", "过滤",
 )  # fmt: skip
@@ -92,6 +93,8 @@ class _Context:
         if fences % 2 and fences < len(self._fences):
             return True
         before = self._text[max(0, finding.start - _NEARBY) : finding.start]
+        if not _ANY_QUOTE.search(before):
+            return False
         behind = self._text[finding.end : finding.end + _NEARBY]
         return any(
             before.rfind(opening) > before.rfind(closing) and closing in behind for opening, closing in _DIRECTED_QUOTES
@@ -101,9 +104,8 @@ class _Context:
         if _TALK_BEHIND.match(self._text, finding.end):
             return True
         sentence = self._sentence_before(finding.start)
-        introduction = f"{self._list_head(finding.start)}\n{sentence}".lower()
         return (
-            any(word in introduction for word in _TALK)
+            any(map(f"{self._list_head(finding.start)}\n{sentence}".lower().__contains__, _TALK))
             or _ALLOWS.search(sentence) is not None
             or (_DESCRIBES.match(sentence) is not None and not _DEMANDS.search(sentence))
         )

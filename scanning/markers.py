@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from scanning.rule import Rule, RuleSet
+from scanning.rule import Rule, RuleSet, anything
 from scanning.types import Finding
 
 # In lower case most of these words are names: [secret] is a table of TOML, <private> opens a span of ours.
-_WORD = r"(?:REDACTED|PRIVATE|WITHHELD|MASKED|REMOVED|FILTERED|SECRET)"
+_WORD = r"(?:PRIVATE|WITHHELD|MASKED|REMOVED|FILTERED|SECRET|(?i:redacted))"
 
 LABEL = Rule(
     name="redaction_label",
@@ -24,10 +24,10 @@ LABEL = Rule(
         "<secret",
     ),
     pattern=re.compile(
-        rf"(?P<value_brackets>\[(?:{_WORD}|(?i:redacted))(?:[:_ #-][\w :#-]{{0,64}})?\])"
-        r"|(?P<value_angles><(?:REDACTED|SECRET|(?i:redacted))(?:[:_-][\w:-]{1,40})?>)"
+        rf"(?P<value_brackets>\[{_WORD}(?:[:_ #-][\w :#-]{{0,64}})?\])"
+        r"|(?P<value_angles><(?:SECRET|(?i:redacted))(?:[:_-][\w:-]{1,40})?>)"
     ),
-    accepts=lambda _match, _value: True,
+    accepts=anything,
     matches=(
         ("token [REDACTED:github_token#3fa9c1] on Fridays", "[REDACTED:github_token#3fa9c1]"),
         ("a [PRIVATE] b", "[PRIVATE]"),
@@ -54,7 +54,7 @@ STARS = Rule(
         r"(?:(?<=[:=：＝][ ])|(?<=[:=：＝\"'_-]))(?P<value_stars>\*{3,256})(?![\w*])"
         r"|(?P<value_dots>[•●█]{2,256})"
     ),
-    accepts=lambda _match, _value: True,
+    accepts=anything,
     matches=(
         ("db_pass: ******", "******"),
         ('"password":"***"', "***"),
@@ -75,9 +75,9 @@ ELIDED = Rule(
     name="elided_token",
     anchors=_PREFIXES,
     pattern=re.compile(
-        rf"(?<![A-Za-z0-9_-])(?P<value_elided>(?i:{'|'.join(_PREFIXES)})[\w-]{{0,24}}?(?:…|\.{{3}})\w{{0,8}})"
+        rf"(?<![A-Za-z0-9_-])(?P<value_elided>(?i:{'|'.join(_PREFIXES)})[\w-]{{0,24}}(?:…|\.{{3}})\w{{0,8}})"
     ),
-    accepts=lambda _match, _value: True,
+    accepts=anything,
     matches=(("key sk-…abcd", "sk-…abcd"), *((f"use {prefix}Kt...9Q now", f"{prefix}Kt...9Q") for prefix in _PREFIXES)),
     ignores=("task-… done", "sk- and more …", "akia"),
     kind="marker",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import re
 
-from scanning.rule import Rule
-from scanning.values import is_harmless, is_header_credential, is_mixed, is_password
+from scanning.rule import QUOTE, Rule
+from scanning.values import is_harmless, is_header_credential, is_mixed, is_password, is_placeholder
 
 _P = "Harbor9" + "kite"
 _ENCODED = "Harbor" + "%409kite"
@@ -16,8 +16,8 @@ URL_PASSWORD = Rule(
     name="url_password",
     anchors=("://",),
     # The host follows the last @ before the path, so that a raw @ inside the password stays inside.
-    pattern=re.compile(r"""://[^\s/?#@:"'`<>\\]{0,128}:(?P<value_url>[^\s/?#"'`<>\\]{1,256})@(?=[\w.\[%$-])"""),
-    accepts=lambda _, value: len(value) >= (6 if value.isalpha() else 4) and not is_harmless(value),
+    pattern=re.compile(r"""://[^\s/?#@:"'`<>\\]{0,128}:(?P<value_url>[^\s/?#"'`<>\\]{4,256})@"""),
+    accepts=lambda _, value: (len(value) >= 6 or not value.isalpha()) and not is_harmless(value),
     matches=(
         (f"redis://:{_P}@cache.kite.internal:6379/0", _P),
         (f"amqp://svc:{_ENCODED}@mq:5672", _ENCODED),
@@ -33,8 +33,8 @@ AUTHORIZATION = Rule(
     name="authorization",
     anchors=("authorization", "bearer"),
     pattern=re.compile(
-        r"""(?i:authorization\\{0,15}["'`]?[ \t]{0,4}(?:[:=：]|=>|,)[ \t]{0,4}\\{0,15}["'`]?(?:f["'])?"""
-        r"""(?P<scheme>(?:basic|bearer|token|bot|digest)[ \t]{1,4})?|(?P<bearer>bearer[ \t]{1,4}))"""
+        rf"""(?i:authorization(?:{QUOTE})?\s{{0,4}}(?:[:=：]|=>|,)\s{{0,4}}(?:{QUOTE})?"""
+        r"""(?P<scheme>(?:basic|token|bot)[ ]{1,4})?|(?P<bearer>bearer[ ]{1,4}))"""
         r"""(?P<value_header>[A-Za-z0-9+/=._~-]{8,4096}+)(?![(\[])"""
     ),
     # Without a scheme the word may be a variable: `authorization = base64.decodebytes(…)`.
@@ -53,17 +53,22 @@ AUTHORIZATION = Rule(
     ),
 )  # fmt: skip
 
+# What may stand between a tool and its option, which begins a word.
+_REST = r"\b[^\n|;]{0,300}?(?<=[ ])"
+_PORTS = re.compile(r"[\d.]*:\d+")
+
 TOOL_OPTION = Rule(
     name="tool_option",
     anchors=("pass", "mysql", "mongo", "docker login", "redis-cli", "curl "),
     pattern=re.compile(
-        r"""(?i:(?<=ssh)pass[ ]{1,4}-p[ ]{0,4}|mysql(?:dump|admin)?\b[^\n|;]{0,200}?[ ]-p"""
-        r"""|mongo(?:sh|dump|restore)?\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}|docker login\b[^\n|;]{0,200}?[ ]-p[ ]{1,4}"""
-        r"""|redis-cli\b[^\n|;]{0,200}?[ ]-a[ ]{1,4}"""
-        r"""|curl[ ][^\n|;]{0,300}?[ ](?:-u|--user)[ ]{0,4}["']?[^\s:"']{1,64}:)"""
-        r"""["']?(?P<value_option>[^\s"'`<>|;()]{4,256})"""
+        rf"""(?i:(?<=ssh)pass[ ]{{1,4}}-p[ ]{{0,4}}"""
+        # `mysql -p kite` asks for the password and opens kite.
+        rf"""|(?:(?P<mysql>mysql(?:dump|admin)?)|mongo(?:sh|dump|restore)?|docker login|(?P<redis>redis-cli)){_REST}"""
+        rf"""(?(redis)-a|-p)(?(mysql)|[ ]{{1,4}})"""
+        rf"""|curl{_REST}(?:-u|--user)[ ]{{0,4}}(?:{QUOTE})?[^\s:"']{{1,64}}:)(?:{QUOTE})?"""
+        r"""(?P<value_option>[^\s"'`<>|;()]{4,256})"""
     ),
-    accepts=lambda _, value: not value.startswith("-") and not value.isalpha() and is_password(value, True),
+    accepts=lambda _, value: not value.isalpha() and not _PORTS.match(value) and is_password(value, True),
     matches=(
         (f"sshpass -p '{_P}' ssh kite@host", _P),
         (f"mysql -u root -p{_P} kite", _P),
@@ -83,14 +88,14 @@ WEBHOOK = Rule(
     name="webhook",
     anchors=("://",),
     pattern=re.compile(
-        r"://hooks\.slack\.com/services/(?P<value_slack>T\w{6,12}/B\w{6,12}/\w{16,32})"
-        r"|://[\w.:-]{1,60}/api/webhooks/\d{15,20}/(?P<value_discord>[\w-]{50,80})"
-        r"|://[\w.-]{1,60}\.office\.com/webhookb2/[\w@-]{1,80}/IncomingWebhook/(?P<value_teams>[\w-]{20,60}/[\w-]{20,60})"
+        r"://hooks\.slack\.com/services/(?P<value_slack>T\w{8,12}/B\w{8,12}/\w{24})"
+        r"|://[^\s/]{1,60}/api/webhooks/\d{17,20}/(?P<value_discord>[\w-]{60,80})"
+        rf"|://[^\s/]{{1,60}}\.office\.com/webhookb2/[^\s/]{{1,80}}/IncomingWebhook/(?P<value_teams>\w{{32}}/{_UUID})"
         rf"|://open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/(?P<value_feishu>{_UUID})"
         rf"|://qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<value_wecom>{_UUID})",
         re.ASCII,
     ),
-    accepts=lambda _, value: not is_harmless(value),
+    accepts=lambda _, value: not is_placeholder(value),
     matches=(
         ("https://hooks.slack.com/services/" + "T0KITE9AB/B0KITE9AB/" + "Kt7" * 8, "T0KITE9AB/B0KITE9AB/" + "Kt7" * 8),
         ("https://discord.com/api/webhooks/" + "123456789012345678/" + "Kt7" * 22, "Kt7" * 22),
@@ -112,8 +117,7 @@ AZURE_KEY = Rule(
     name="azure_key",
     anchors=("key=", "sig="),
     pattern=re.compile(
-        r"(?i:(?<=account)key=|(?<=sharedaccess)key=)(?P<value_account>[A-Za-z0-9+/]{40,90}={0,2})"
-        r"|(?<=[?&])sig=(?P<value_signature>[A-Za-z0-9%+/]{40,80}=?)"
+        r"(?i:(?<=account)key=|(?<=sharedaccess)key=|(?<=[?&])sig=)(?P<value_key>[A-Za-z0-9+/=%]{43,100})"
     ),
     accepts=lambda _, value: any(map(str.isdigit, value)) and not is_harmless(value),
     matches=(
@@ -125,10 +129,9 @@ AZURE_KEY = Rule(
 
 REGISTRY_AUTH = Rule(
     name="registry_auth",
-    anchors=("auth\"", "auth\\", "_auth=", "_auth ="),
+    anchors=("auth\"", "auth\\", "auth=", "auth ="),
     pattern=re.compile(
-        r"""(?<![A-Za-z])_?(?i:auth)(?:\\{0,15}"[ ]{0,4}:[ ]{0,4}\\{0,15}"|[ ]?=[ ]?"?)"""
-        r"(?P<value_auth>[A-Za-z0-9+/]{16,1024}={0,2})"
+        r"""auth(?:\\{0,15}"\s{0,4}:\s{0,4}\\{0,15}"|[ ]?=[ ]?"?)(?P<value_auth>[A-Za-z0-9+/]{16,1024}={0,2})"""
     ),
     accepts=lambda _, value: _is_user_and_password(value),
     matches=(
@@ -143,9 +146,10 @@ REGISTRY_AUTH = Rule(
 
 def _is_user_and_password(value: str) -> bool:
     try:
-        return b":" in base64.b64decode(value, validate=True)
+        decoded = base64.b64decode(value, validate=True)
     except ValueError:
         return False
+    return re.fullmatch(rb"[!-~]+:[ -~]+", decoded) is not None
 
 
 _LINES = "Kt7+" * 16 + "\n" + "Kt7+" * 4 + "\n"
@@ -155,8 +159,7 @@ PUTTY_KEY = Rule(
     anchors=("private-lines:",),
     # The lines of the key may be quoted or part of a diff; what follows them is named again: "Private-MAC: …".
     pattern=re.compile(
-        r"Private-Lines: ?\d{1,4}\\?\r?\n"
-        r"(?P<value_lines>(?:[ \t>|+-]{0,24}[A-Za-z0-9+/=]{4,128}\\?(?:\r?\n|\Z)){1,200})"
+        r"Private-Lines:[^\n]{2,8}\n(?P<value_lines>(?:[ \t>|+-]{0,24}[A-Za-z0-9+/=]{4,128}\\?(?:\r?\n|\Z)){1,200})"
     ),
     accepts=lambda _, value: any(map(str.isdigit, value)),
     matches=(
@@ -166,16 +169,19 @@ PUTTY_KEY = Rule(
 )  # fmt: skip
 
 _GROUPS = "qhzt mkwp" + " vnxd rjfb"
+_COMMON_WORDS = frozenset(
+    "also been does each from have here into just like made make more must need once only over some such than that them"
+    " then they this used user uses very when will with work your".split()
+)
 
 APP_PASSWORD = Rule(
     name="app_password",
     anchors=("app password", "app_password", "app-password", "apppassword", "应用专用密码", "应用密码"),
     pattern=re.compile(
-        r"(?i:app[ _-]?password|应用(?:专用)?密码)(?:[ ]for[ ]\w{1,24})?"
-        r"\\{0,15}[\"']?[ ]?(?:is|[:=：是为])?[ ]?\\{0,15}[\"'`]?"
+        rf"(?i:app[ _-]?password|应用(?:专用)?密码)(?:[ ]for[ ]\w{{1,24}})?(?:{QUOTE})?[ ]?(?:is|[:=：是为])?[ ]?(?:{QUOTE})?"
         r"(?P<value_groups>[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})(?![A-Za-z])"
     ),
-    accepts=lambda _, value: True,
+    accepts=lambda _, value: _COMMON_WORDS.isdisjoint(value.split()),
     matches=(
         (f"the gmail app password is {_GROUPS}", _GROUPS),
         (f"GMAIL_APP_PASSWORD='{_GROUPS}'", _GROUPS),

@@ -21,7 +21,7 @@ def find_private(text: str) -> list[Finding]:
     for tag in _TAG.finditer(text):
         if tag.group(1):
             if depth == 1:
-                findings.append(Finding("private_span", "private", start, tag.end()))
+                findings.append(Finding("private_span", "private", start, tag.end(), "warn"))
             depth = max(0, depth - 1)
             continue
         if _TYPE_PARAMETER.match(text, tag.start()):
@@ -32,5 +32,5 @@ def find_private(text: str) -> list[Finding]:
         start = start if depth else tag.start()
         depth += 1
     if depth:
-        findings.append(Finding("private_span", "private", start, len(text)))
+        findings.append(Finding("private_span", "private", start, len(text), "warn"))
     return findings

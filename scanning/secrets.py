@@ -11,9 +11,9 @@ from scanning.errors import ScanningError
 from scanning.labelled import LABELLED
 from scanning.places import PLACES
 from scanning.rule import Expired, Rule, RuleSet, never
-from scanning.shapes import ShapeSet
+from scanning.shapes import ShapeSet, runs
 from scanning.types import Finding
-from scanning.values import has_marker, is_harmless, is_header_credential, is_key, is_public
+from scanning.values import is_harmless, is_header_credential, is_key, is_placeholder, is_public
 from scanning.vendors import SHAPES
 
 RULES: tuple[Rule, ...] = (*PLACES, *LABELLED)
@@ -27,6 +27,7 @@ _MASKING_ACTIONS = frozenset({"redact", "block"})
 # and 54 MB of Python nearly all were, while "warn" holds real ones such as {"password": "…"}. So, whatever the action,
 # our own predicates decide. All other types are shapes, and trusted; none of them ever came with "warn".
 _CONTEXTUAL_TYPE = "contextual_secret"
+_JWT_HEAD, _FEW, _LONG_RUN = "eyJ", 64, 4_096
 _HEADER_TYPES = frozenset({"authorization_credential", "bearer_token"})
 _KEY_BLOCK_TYPE = "private_key"
 _PASSWORD_TYPE = "connection_string_password"
@@ -48,7 +49,7 @@ def find_secrets(text: str, expired: Expired = never) -> list[Finding]:
 def _find_with_engine(text: str) -> tuple[list[Finding], list[Finding]]:
     """What the engine knows by its shape, and what it knows by its label."""
     try:
-        found = redact_secret.scan(_without_surrogates(text))
+        found = redact_secret.scan(_without_traps(_without_surrogates(text)))
     except redact_secret.SecretScanError as error:
         raise ScanningError(
             f"the text of {len(text)} characters could not be scanned: {error}; split it, or leave it out"
@@ -77,7 +78,7 @@ def _is_shape(found: redact_secret.Finding, value: str) -> bool:
         return pem.has_content(value)
     if found.type == _PASSWORD_TYPE:
         return not is_harmless(value)
-    return found.action in _MASKING_ACTIONS and not has_marker(value) and not is_public(value)
+    return found.action in _MASKING_ACTIONS and not is_placeholder(value)
 
 
 def _is_contextual_secret(text: str, start: int, value: str) -> bool:
@@ -85,6 +86,23 @@ def _is_contextual_secret(text: str, start: int, value: str) -> bool:
         return False
     quoted = text[start - 1 : start] in {'"', "'", "`"}
     return is_key(value, quoted) and (quoted or not _CODE_CHARACTERS.search(value))
+
+
+def _without_traps(text: str) -> str:
+    """`text` of the same length, without what takes the engine quadratic time.
+
+    At each `eyJ` it reads to the end of the run, to see whether that is a JWT: 256 kB of nothing else took 12 s. In a
+    run that is longer than any token only the one at the beginning stays.
+    """
+    if len(text) < _LONG_RUN or text.count(_JWT_HEAD) < _FEW:
+        return text
+    parts: list[str] = []
+    done = 0
+    for start, end in runs(text, _LONG_RUN):
+        inside = start + len(_JWT_HEAD)
+        parts += (text[done:inside], text[inside:end].replace(_JWT_HEAD, " " * len(_JWT_HEAD)))
+        done = end
+    return "".join((*parts, text[done:]))
 
 
 def _without_surrogates(text: str) -> str:

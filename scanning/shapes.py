@@ -33,7 +33,6 @@ HEAD, LEAD = 3, 2
 _RUN_CHARACTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _TO_RUNS = bytes(ord("a") if code in _RUN_CHARACTERS else ord(" ") for code in range(256))
 _SHORTEST_RUN = 15
-_RUN = b"a" * _SHORTEST_RUN
 _BEFORE = re.compile(r"[A-Za-z0-9_.~/+-]")
 """What a token cannot begin behind."""
 
@@ -99,6 +98,18 @@ def compiled(template: str) -> re.Pattern[str]:
     return re.compile(f"{''.join(parts)}(?![A-Za-z0-9_])")
 
 
+def runs(text: str, shortest: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of each run of letters, digits, _ and - that is at least so long."""
+    marked = text.encode("ascii", "replace").translate(_TO_RUNS)
+    run = b"a" * shortest
+    start = marked.find(run)
+    while start >= 0:
+        end = marked.find(b" ", start)
+        end = end if end >= 0 else len(marked)
+        yield start, end
+        start = marked.find(run, end)
+
+
 class ShapeSet:
     """Shapes by what they are found by."""
 
@@ -119,15 +130,10 @@ class ShapeSet:
 
     def find(self, text: str) -> Iterator[Finding]:
         """Tokens in `text`, in no order; those of different shapes may overlap. Offsets are code points."""
-        runs = text.encode("ascii", "replace").translate(_TO_RUNS)
-        start = runs.find(_RUN)
-        while start >= 0:
-            end = runs.find(b" ", start)
-            end = end if end >= 0 else len(runs)
+        for start, end in runs(text, _SHORTEST_RUN):
             yield from _matches(text, start, self._by_head.get(text[start : start + HEAD]))
             yield from _matches(text, start, self._by_lead.get(text[max(0, start - LEAD) : start]))
             yield from _matches(text, start, self._by_length.get(end - start))
-            start = runs.find(_RUN, end)
         for signature, candidates in self._by_signature.items():
             position = text.find(signature)
             while position >= 0:

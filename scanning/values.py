@@ -104,10 +104,10 @@ def has_marker(text: str) -> bool:
 def is_placeholder(value: str) -> bool:
     """Whether `value`, which has the shape of a token, was published as an example or is filled with anything."""
     return (
-        len(set(value[-16:].casefold())) <= 3
+        len(set(value[-16:].casefold())) <= 2
         or has_marker(value)
         or _PLACEHOLDER.search(value) is not None
-        or any(sequence in value for sequence in ("0123456789", "1234567890", "abcdefgh"))
+        or any(sequence in value for sequence in ("0123456789", "1234567890", "abcdefgh", "1a2b3c4d"))
         or is_public(value)
     )
 

@@ -190,7 +190,7 @@ def show(
 def ingest(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATHS]...", help="Transcripts, or folders with some; none: those of the agents here."),
+        typer.Argument(metavar="PATHS", help="Transcripts, or folders with some; none: those of the agents here."),
     ] = None,
 ) -> None:
     """Take transcripts in, so that they can be searched."""

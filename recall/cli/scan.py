@@ -69,10 +69,10 @@ class Document:
 
 def scan_files(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Files; - or none: standard input.")
+        list[str] | None, typer.Argument(metavar="FILE", help="Files; - or none: standard input.")
     ] = None,
     personal: Personal = False,
-    archive: Annotated[bool, typer.Option("--archive", help="What is stored, with the rules of this version.")] = False,
+    archive: Annotated[bool, typer.Option("--archive", help="Scan what is stored again, with newer rules.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find secrets, private links and injection; exit status 3 when something blocks."""
@@ -104,7 +104,7 @@ def scan_files(
 
 
 def redact_file(
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="A file; - or none: standard input.")] = STANDARD_INPUT,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file; - or none: standard input.")] = STANDARD_INPUT,
     links: Annotated[bool, typer.Option("--links", help="Also links to machines that are not public.")] = False,
     personal: Personal = False,
     as_json: AsJson = False,

@@ -15,7 +15,8 @@ UNITS = [
     "a", "password=", "password ", "token: ", BEGIN, f"{BEGIN}PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n",
     "密码：", "密", " ", '"', "\\", "\\n", "\\u0041", "://", "://a:", "://a:b@", 'password="', 'password=\\"',
     "bearer ", "mysql ", "curl ", "<private>", "password for a b c ", 'getenv("password", "', "-", "*", "風", "\ud800",
-    "\0", "A" * 64 + "\n", "=",
+    "\0", "A" * 64 + "\n", "=", "eyJ", "eyJhbGciOi", "eyJ.", "sntrys_eyJ", "K00", "sha256~",
+    "Private-Lines: 2\n", "[redacted",
 ]  # fmt: skip
 
 
