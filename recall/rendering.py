@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from recall.redacting import hide_cut_off
 from scanning import RULES_VERSION, redact, redact_part
 
 _UNSAFE = re.compile(
@@ -11,8 +12,11 @@ _UNSAFE = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional overrides: what is shown is not what is there
     "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f]"  # line separators, annotations, tags: invisible text
 )
-# A model reads a frame's mark loosely: with spaces, invisible characters or another hyphen in it.
-_FRAME = re.compile(r"<(?=[\s/\u200b-\u200d\u2060\ufeff]{0,8}recalled[\W_]{0,8}sessions)", re.IGNORECASE)
+_MARKS = ("[REDACTED:", "[PRIVATE]", "[WITHHELD:")
+# A model reads a frame's mark loosely: with spaces, another hyphen, or characters in it that show nothing, of which the
+# four fillers count as letters.
+_GAP = r"[\W_\u115f\u1160\u3164\uffa0]"
+_FRAME = re.compile(rf"[<\uff1c](?={_GAP}{{0,64}}+{f'{_GAP}{{0,8}}+'.join('recalledsessions')})", re.IGNORECASE)
 
 
 def safe_text(text: str) -> str:
@@ -22,16 +26,21 @@ def safe_text(text: str) -> str:
     """
     if not text.isprintable():
         text = _UNSAFE.sub("\ufffd", text)
-    if "<" in text:
-        text = _FRAME.sub("‹", text)
-    return text
+    return _FRAME.sub("‹", text)
+
+
+def is_masked(text: str) -> bool:
+    """Whether a part of `text` stands for something else."""
+    return any(mark in text for mark in _MARKS)
 
 
 def shown(text: str, rules_version: int) -> str:
     """Stored text as it may leave; masked again, without fingerprints, where it was stored under older rules."""
-    return safe_text(redact(text).text if rules_version < RULES_VERSION else text)
+    return safe_text(redact(hide_cut_off(text)).text if rules_version < RULES_VERSION else text)
 
 
 def shown_part(text: str, start: int, end: int, rules_version: int) -> str:
     """`text[start:end]` as it may leave: what makes it a secret may stand outside the part."""
-    return safe_text(redact_part(text, start, end) if rules_version < RULES_VERSION else text[start:end])
+    if rules_version < RULES_VERSION:
+        return safe_text(redact_part(hide_cut_off(text), start, end))
+    return safe_text(text[start:end])

@@ -649,3 +649,14 @@ def test_a_model_that_nobody_knows_is_refused_with_the_remedy(home: Home, run: R
     assert (done.status, done.err.count("\n")) == (1, 1)
     assert "no/such-model" in done.err
     assert "minilm" in done.err
+
+
+def test_what_is_printed_says_when_a_part_of_it_is_masked(home: Home, work: Path, run: Run) -> None:
+    write_session(home, "lights", work, "deploy with DB_PASSWORD=" + "Harbor9" + "kite", "the lantern is deployed")
+    assert run("ingest").status == 0
+    words = "stand where recall has masked something"
+    for command in (("search", "deploy"), ("show", "lights:1", "--after", "0")):
+        printed = run(*command).out
+        assert "[REDACTED:password#" in printed
+        assert words in printed
+    assert words not in run("show", "lights:2", "--before", "0").out

@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from recall.rendering import is_masked
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN
 from recall.types import Hit, SearchResult, SessionSummary, ShownMessage
 
 Document = dict[str, Any]
+
+# A command with a masked part was once believed as it stood: openclaw/openclaw#130180.
+MASKED_WORDS = "[REDACTED:…] and [PRIVATE] stand where recall has masked something; the original says other things there"
 
 CONFIDENCE_WORDS = {"strong": "strong match", "weak": "weak match", "none": "probably none of these answers it"}
 
@@ -24,9 +28,7 @@ def search_text(result: SearchResult, hits: Sequence[Hit], dropped: int, explain
     blocks += [_hit_text(rank, hit, explain) for rank, hit in enumerate(hits, 1)]
     if dropped:
         blocks.append(_left_out(dropped))
-    text = "\n\n".join(blocks)
-    # What an agent reads is framed as quoted material, and is known again when it turns up in a transcript.
-    return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
+    return _joined_blocks(blocks, framed)
 
 
 def recent_text(
@@ -41,8 +43,7 @@ def recent_text(
         blocks.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.first_ref}")
     if dropped:
         blocks.append(_left_out(dropped))
-    text = "\n\n".join(blocks)
-    return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
+    return _joined_blocks(blocks, framed)
 
 
 def show_text(messages: Sequence[ShownMessage], ref: str, framed: bool, dropped: int = 0) -> str:
@@ -57,7 +58,14 @@ def show_text(messages: Sequence[ShownMessage], ref: str, framed: bool, dropped:
         blocks.append(f"{mark} {message.number}  {_joined([speaker, local_time(message.timestamp)])}\n{message.text}")
     if dropped:
         blocks.append(_left_out(dropped))
+    return _joined_blocks(blocks, framed)
+
+
+def _joined_blocks(blocks: Sequence[str], framed: bool) -> str:
     text = "\n\n".join(blocks)
+    if is_masked(text):
+        text += f"\n\n{MASKED_WORDS}"
+    # What an agent reads is framed as quoted material, and is known again when it turns up in a transcript.
     return f"{FRAME_OPEN}\n{text}\n{FRAME_CLOSE}" if framed else text
 
 
