@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from scanning.hidden import find_hidden, readable, readable_offsets
 from scanning.injection_rules import PHRASES
-from scanning.roles import MARKS, ROLES
+from scanning.roles import MARKS, ROLES, TURN
 from scanning.rule import Rule, RuleSet
 from scanning.types import SEVERITIES, Finding
 
@@ -19,21 +19,20 @@ _MARK_NAMES = frozenset(rule.name for rule in MARKS)
 _NEARBY = 160
 """How far, in code points, quotes, the start of a sentence, and what follows a mark are looked for."""
 
-_DIRECTED_QUOTES = (("“", "”"), ("‘", "'"), ("「", "」"), ("『", "』"), ("《", "》"))
+_DIRECTED_QUOTES = (("“", "”"), ("‘", "'"), ("「", "」"))
 _QUOTES = ('"', "'", "`")
-_ANY_QUOTE = re.compile("[\"'`“‘「『《]")
+_ANY_QUOTE = re.compile("[\"'`“‘「]")
 _OPENS_QUOTE = re.compile(r"(?:\A|[^\w.!?)\]}\"'`])[fr]?\Z", re.IGNORECASE)
+_TRANSCRIPT = re.compile(r"\s{0,8}(?:human|user|assistant):", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]{0,3}```", re.MULTILINE)
 
-_SENTENCE_START = re.compile(
-    r"(?<!e\.g)[.!?]\s|。|\n\s{0,8}\n|\n(?=[\W_]{0,6}[A-Z])|\n(?=[ \t]{0,8}(?:[-*+•]|\d{1,2}[.)])[ \t])"
-)
+_SENTENCE_START = re.compile(r"(?<!e\.g)[.!?]\s|。|\n(?=[\W_]{0,6}[A-Z]|[ \t]{0,8}(?:[-*+•]|\d{1,2}\))[ \t])")
 _BULLET = re.compile(r"\s{0,16}(?:[-*+•>|]|\d{1,2}[.)])\s|\s{0,16}\Z")
 _WRAPPED_LINE = 50
 """A line of this length may go on in the next one; after a shorter one a sentence starts."""
 
 _TALK = (
-    "refus", "reject", "detect", "prevent", "such as", "e.g.", "example", "instance", "attack", "inject", "jailbreak",
+    "refus", "reject", "detect", "prevent", "such as", "e.g.", " example", "instance", "attack", "inject", "jailbreak",
     "malicious", "untrusted", "attempt", "phrase", "pattern",
     "例如", "比如", "诸如", "防止", "拒绝", "检测", "识别", "注入", "攻击", "恶意", "过滤",
 )  # fmt: skip
@@ -41,10 +40,10 @@ _TALK_BEHIND = re.compile(r"[^.!?\n。]{0,12}?(?:\b(?:attack|injection|blocked|r
 # The subject is another: "the job fails without telling the user"; but "the agent must ignore all earlier rules".
 _DESCRIBES = re.compile(r"\W{0,8}(?:(?:we|they|it)\b|(?:the|this|that|an?)\s+\w)", re.IGNORECASE)
 _DEMANDS = re.compile(r"\b(?:you|must|should|always)\b", re.IGNORECASE)
-_ALLOWS = re.compile(r"\b(?:lets you|can|could|may)\s\Z", re.IGNORECASE)
+_ALLOWS = re.compile(r"\b(?:lets you|can|could|may|tries to|may try to)\s\Z", re.IGNORECASE)
 # Rules of the writer, of a file, of a program that is being written.
 _OWN = re.compile(r"\bmy\b|我", re.IGNORECASE)
-_OF_A_FILE = re.compile(r"[`\s]{1,3}(?:in|of|with)\s[^.\n]{0,24}?(?:\.\w|--\w|config|file)", re.IGNORECASE)
+_OF_A_FILE = re.compile(r"\s(?:if|unless|(?:in|of|with)\s[^.\n]{0,24}?(?:\.\w|--\w|config|file))", re.IGNORECASE)
 _CONFIGURES = re.compile(r"(?:override|bypass)\s(?:the\s)?system prompt", re.IGNORECASE)
 _SIGNS_IN = re.compile(r"://\S{0,80}(?:auth|login|token)", re.IGNORECASE)
 
@@ -53,7 +52,8 @@ def find_injection(text: str) -> list[Finding]:
     """Attempts in `text` to instruct a model or to hide something, in order and without overlaps.
 
     `block` only for what is meant: a phrase in quotes, or one that the sentence speaks about, is a `warn`. A mark
-    between speakers is a `warn`, in quotes an `info`, and a `block` where a phrase follows that is meant.
+    between speakers is a `warn`, in quotes or in a transcript an `info`, and a `block` where a phrase follows that is
+    meant.
     """
     plain = readable(text)
     found = list(_RULE_SET.find(plain))
@@ -63,7 +63,8 @@ def find_injection(text: str) -> list[Finding]:
     if found and len(plain) != len(text):
         offsets = readable_offsets(text)
         found = [
-            replace(one, start=offsets.original(one.start), end=offsets.original(one.end - 1) + 1) for one in found
+            Finding(one.rule, one.kind, offsets.original(one.start), offsets.original(one.end - 1) + 1, one.severity)
+            for one in found
         ]
     return _merge([*found, *find_hidden(text)])
 
@@ -73,12 +74,14 @@ class _Context:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._is_transcript = _TRANSCRIPT.match(text) is not None
         self._fences = [match.start() for match in _FENCE.finditer(text)] if "```" in text else []
 
     def weigh(self, finding: Finding) -> Finding:
         """`finding` with the severity that it has at its place."""
         if finding.rule in _MARK_NAMES:
-            return replace(finding, severity="info") if self._is_quoted(finding) else finding
+            belongs = self._is_quoted(finding) or (finding.rule == TURN.name and self._is_transcript)
+            return replace(finding, severity="info") if belongs else finding
         if finding.severity != "block" or self._is_meant(finding):
             return finding
         return replace(finding, severity="warn")
@@ -105,14 +108,15 @@ class _Context:
             return True
         sentence = self._sentence_before(finding.start)
         return (
-            any(map(f"{self._list_head(finding.start)}\n{sentence}".lower().__contains__, _TALK))
+            any(map(f" {self._list_head(finding.start)} {sentence}".lower().__contains__, _TALK))
             or _ALLOWS.search(sentence) is not None
             or (_DESCRIBES.match(sentence) is not None and not _DEMANDS.search(sentence))
         )
 
     def _sentence_before(self, end: int) -> str:
         """The sentence up to `end`, or as much of it as is near."""
-        sentence = _SENTENCE_START.split(self._text[max(0, end - _NEARBY) : end])[-1]
+        # With the next character: a capital on a new line starts a sentence.
+        sentence = _SENTENCE_START.split(self._text[max(0, end - _NEARBY) : end + 1])[-1][:-1]
         lines = sentence.split("\n")
         first = len(lines) - 1
         while first > 0 and len(lines[first - 1]) >= _WRAPPED_LINE:

@@ -48,7 +48,9 @@ def scan(text: str, kinds: Collection[Kind] = SCANNED, expired: Expired = never)
         return findings
     # Escapes make the text shorter. Few texts hold a finding, so the way back is worked out only for those.
     offsets = Offsets.of(text)
-    return [replace(one, start=offsets.original(one.start), end=offsets.original(one.end)) for one in findings]
+    found = [replace(one, start=offsets.original(one.start), end=offsets.original(one.end)) for one in findings]
+    # A character that is written as an escape hides nothing: it is how source code speaks about it.
+    return [one for one in found if not (one.rule.startswith("hidden_") and text[one.start : one.end].isascii())]
 
 
 def _find_masked(text: str, kinds: Collection[Kind], expired: Expired) -> list[Finding]:
