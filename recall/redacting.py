@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,13 @@ SLOWEST = 500_000
 """Seconds for one text, and one more for so many characters. Ordinary text takes a twentieth of that; what takes longer
 is withheld."""
 
+# Where a text was shortened (recall/archive.py, recall/transcripts/text.py), and the word that stands there.
+_CUT_OFF = re.compile(
+    r"(?<![\w+=.~-])[\w+=.~-]{8,}+(?=…\Z|\n\[… \d{1,12} characters …\]\n)|(?<= characters …\]\n)[\w+=.~-]{8,}+",
+    re.ASCII,
+)
+_DIGIT = re.compile("[0-9]")
+
 KEY_BYTES = 32
 KEY_NAME = "fingerprint.key"
 
@@ -26,6 +34,16 @@ def redact_with(key: bytes, seconds: float = SCAN_SECONDS) -> Redact:
     """A function from text to redacted text whose labels carry fingerprints under `key`; without a key, none."""
 
     return lambda text: redact(text, key=key, expired=time_limit(text, seconds))
+
+
+def hide_cut_off(text: str) -> str:
+    """`text` of the same length with stars for what may be a part of a secret where it was shortened.
+
+    Rules that know the secret now do not know a part of it, and what told more of it is gone.
+    """
+    if "…" not in text:
+        return text
+    return _CUT_OFF.sub(lambda word: "*" * len(word[0]) if _DIGIT.search(word[0]) else word[0], text)
 
 
 def time_limit(text: str, seconds: float = SCAN_SECONDS) -> Callable[[], bool]:

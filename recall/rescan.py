@@ -14,6 +14,7 @@ from recall import archive, ledger
 from recall.archive import StoredMessage
 from recall.database import Database, Row
 from recall.intake import Intake, remove_passages
+from recall.redacting import hide_cut_off
 from recall.types import Message
 from scanning import RULES_VERSION, redact
 
@@ -59,51 +60,65 @@ def rescan(
             break
         with database.write() as connection:
             changed += _rescan_session(connection, intake, session_id)
-        done += 1
+            done += 1
+            if done == len(waiting):  # whatever changed: a rescan that was killed may have left terms behind
+                connection.execute(_DROP_TERMS)
         if progress:
             progress(done, len(waiting))
-    if changed:
+    if changed and done < len(waiting):
+        with database.write() as connection:
+            connection.execute(_DROP_TERMS)
+    if waiting:
         database.sweep()
     return RescanReport(done, changed, dict(intake.redactions), len(waiting) - done)
 
 
 def _rescan_session(connection: apsw.Connection, intake: Intake, session_id: int) -> int:
     """Number of messages and fields that changed."""
-    digests: list[tuple[int, int]] = []
+    new_digests: dict[int, int] = {}
     changed = 0
     rows: list[Row] = connection.execute(_MESSAGES, (session_id,)).fetchall()
     for row in rows:
         old = Message(role=row[1], text=row[2], tool=row[3], files=tuple(row[4].split("\n")), branch=row[5])
         new = Message(
             role=old.role,
-            text=intake.masked(old.text),
+            text=intake.masked(hide_cut_off(old.text) if old.role == "tool" else old.text),
             tool=intake.masked(old.tool),
             files=tuple(intake.masked(file) for file in old.files),
             branch=intake.masked(old.branch),
         )
         if new != old:
             changed += 1
-            digests += _put(connection, intake, session_id, row, new)
-    connection.executemany(_FOLLOW_COPIES, digests)
-    fields = connection.execute(_FIELDS, (session_id,)).fetchone()
-    assert fields is not None
-    masked = [intake.masked(str(field)) for field in fields]
-    changed += sum(1 for field, new_field in zip(fields, masked, strict=True) if field != new_field)
+            new_digests |= _put(connection, intake, session_id, row, new)
+    _follow(connection, session_id, new_digests)
+    return changed + _rescan_fields(connection, intake, session_id)
+
+
+def _rescan_fields(connection: apsw.Connection, intake: Intake, session_id: int) -> int:
+    """Number of the session's own fields that changed."""
+    row = connection.execute(_FIELDS, (session_id,)).fetchone()
+    if row is None:  # another process has just forgotten it
+        return 0
+    fields = [str(field) for field in row]
+    *whole, title, preview = fields
+    # What fills its length has been cut, maybe inside a secret.
+    shortened = ((title, archive.TITLE_LIMIT), (preview, archive.PREVIEW_LIMIT))
+    rest = [hide_cut_off(text) if len(text) == limit else text for text, limit in shortened]
+    masked = [intake.masked(text) for text in (*whole, *rest)]
+    if connection.execute("select 1 from sessions where name = ? and id <> ?", (masked[0], session_id)).fetchone():
+        masked[0] = f"{masked[0]}~{session_id}"
     connection.execute(_PUT_FIELDS, (*masked, RULES_VERSION, session_id))
-    return changed
+    return sum(1 for old, new in zip(fields, masked, strict=True) if old != new)
 
 
-def _put(connection: apsw.Connection, intake: Intake, session_id: int, row: Row, new: Message) -> list[tuple[int, int]]:
-    """Store a message that changed, and index it anew; (new digest, old digest) where its text has another one now."""
+def _put(connection: apsw.Connection, intake: Intake, session_id: int, row: Row, new: Message) -> dict[int, int]:
+    """Store a message that changed, and index it anew; old digest to new one where its text has another one now."""
     message_id, digest, key, said_at, repository_id, worktree_id, subagent, copied = (row[0], *row[6:])
-    # A copy keeps the digest of the text it no longer holds; it follows its original (_FOLLOW_COPIES).
+    # A copy keeps the digest of the text it no longer holds; it follows its original.
     new_digest = digest if copied else archive.digest_of(new)
-    # Two texts may have become one: it is then said once more.
-    occurrence = 1
-    if not key and new_digest != digest:
-        occurrence += sum(int(last) for (last,) in connection.execute(_LAST_OCCURRENCE, (session_id, new_digest)))
-    values = (new.text, new.tool, "\n".join(new.files), new.branch, new_digest)
-    connection.execute(_PUT_MESSAGE, (*values, occurrence, message_id))
+    connection.execute(_PUT_MESSAGE, (new.text, new.tool, "\n".join(new.files), new.branch, message_id))
+    if new_digest != digest:
+        _put_digest(connection, message_id, session_id, key, new_digest)
     remove_passages(connection, message_id)
     if not copied:
         intake.index_message(
@@ -112,7 +127,22 @@ def _put(connection: apsw.Connection, intake: Intake, session_id: int, row: Row,
                 message_id, session_id, repository_id, worktree_id, new.role, new.text, said_at, bool(subagent)
             ),
         )
-    return [(new_digest, digest)] if new_digest != digest else []
+    return {digest: new_digest} if new_digest != digest else {}
+
+
+def _follow(connection: apsw.Connection, session_id: int, new_digests: dict[int, int]) -> None:
+    """Give the copies that other sessions hold of this one's messages the new digests of those."""
+    copies: list[Row] = connection.execute(_COPIES, (session_id,)).fetchall() if new_digests else []
+    for message_id, other_id, key, digest in copies:
+        if digest in new_digests:
+            _put_digest(connection, message_id, other_id, key, new_digests[digest])
+
+
+def _put_digest(connection: apsw.Connection, message_id: int, session_id: int, key: str, digest: int) -> None:
+    # Two texts may have become one: it is then said once more.
+    last = connection.execute(_LAST_OCCURRENCE, (session_id, digest)).fetchone()
+    occurrence = 1 if key or last is None else int(last[0]) + 1
+    connection.execute("update messages set digest = ?, occurrence = ? where id = ?", (digest, occurrence, message_id))
 
 
 def _rescan_tables(connection: apsw.Connection) -> int:
@@ -124,17 +154,27 @@ def _rescan_tables(connection: apsw.Connection) -> int:
     for table in ("repositories", "worktrees"):
         places: list[Row] = connection.execute(f"select id, key, path from {table}").fetchall()
         for row_id, *texts in places:
-            masked = [redact(text).text for text in texts]
-            if masked != texts:
-                changed += 1
-                connection.execute(f"update or ignore {table} set key = ?, path = ? where id = ?", (*masked, row_id))
+            key, path = masked = [redact(text).text for text in texts]
+            if masked == texts:
+                continue
+            changed += 1
+            put = f"update {table} set key = ?, path = ? where id = ?"
+            try:
+                connection.execute(put, (key, path, row_id))
+            except apsw.ConstraintError:  # masked, two places may look alike
+                connection.execute(put, (f"{key}#{row_id}", path, row_id))
     transcripts: list[Row] = connection.execute(_TRANSCRIPTS).fetchall()
     for row_id, path, state, skipped, problem in transcripts:
         texts = [path, state, skipped, problem]
         masked = [redact(path).text, _masked_json(state), _masked_json(skipped), redact(problem).text]
-        if masked != texts:
-            changed += 1
+        if masked == texts:
+            continue
+        changed += 1
+        try:
             connection.execute(_PUT_TRANSCRIPT, (*masked, row_id))
+        except apsw.ConstraintError:  # as when they are read: both are known by one path
+            connection.execute(_ADOPT_MESSAGES, (masked[0], row_id))
+            connection.execute("delete from transcripts where id = ?", (row_id,))
     return changed
 
 
@@ -144,6 +184,8 @@ def _masked_json(document: str) -> str:
     return document if masked == value else orjson.dumps(masked).decode()
 
 
+# A row that leaves a contentless index leaves a mark there, and its terms stay in the file until all is merged.
+_DROP_TERMS = "insert into lexical (lexical) values ('optimize')"
 _OUTDATED = "select id from sessions where rules_version < ? order by id desc"
 _MESSAGES = """
 select m.id, m.role, m.text, m.tool, m.files, m.branch, m.digest, m.key, m.said_at, w.repository_id, m.worktree_id,
@@ -151,14 +193,15 @@ select m.id, m.role, m.text, m.tool, m.files, m.branch, m.digest, m.key, m.said_
 from messages m join worktrees w on w.id = m.worktree_id where m.session_id = ? order by m.number
 """
 _LAST_OCCURRENCE = "select ifnull(max(occurrence), 0) from messages where session_id = ? and digest = ? and key = ''"
-_PUT_MESSAGE = """
-update messages set text = ?, tool = ?, files = ?, branch = ?, digest = ?5,
-  occurrence = iif(digest = ?5, occurrence, ?6) where id = ?7
-"""
-_FOLLOW_COPIES = "update messages set digest = ? where digest = ? and copied_from is not null"
-_FIELDS = "select title, preview, cwd, branch, remote from sessions where id = ?"
+_PUT_MESSAGE = "update messages set text = ?, tool = ?, files = ?, branch = ? where id = ?"
+_COPIES = "select id, session_id, key, digest from messages where copied_from = ? order by session_id, number"
+_FIELDS = "select name, parent, forked_from, cwd, branch, remote, title, preview from sessions where id = ?"
 _PUT_FIELDS = """
-update sessions set title = ?, preview = ?, cwd = ?, branch = ?, remote = ?, rules_version = ? where id = ?
+update sessions set name = ?, parent = ?, forked_from = ?, cwd = ?, branch = ?, remote = ?, title = ?, preview = ?,
+  rules_version = ? where id = ?
 """
 _TRANSCRIPTS = "select id, path, state, skipped, problem from transcripts"
-_PUT_TRANSCRIPT = "update or ignore transcripts set path = ?, state = ?, skipped = ?, problem = ? where id = ?"
+_PUT_TRANSCRIPT = "update transcripts set path = ?, state = ?, skipped = ?, problem = ? where id = ?"
+_ADOPT_MESSAGES = """
+update messages set transcript_id = (select id from transcripts where path = ?) where transcript_id = ?
+"""

@@ -117,6 +117,30 @@ def claude_lines(
     ]
 
 
+def session_lines(agent: str, sid: str, cwd: str | Path, *said: tuple[str, str], start: int = 0) -> list[str]:
+    """A session of either agent, a minute between two of its (role, text) messages; see `said_lines`."""
+    lines = [cx_meta(at(start), sid, cwd)] if agent == "codex" else []
+    return lines + [
+        line for minute, one in enumerate(said, start + 1) for line in said_lines(agent, sid, cwd, minute, *one)
+    ]
+
+
+def said_lines(agent: str, sid: str, cwd: str | Path, minute: int, role: str, text: str) -> list[str]:
+    """One message as either agent writes it; role `tool` is a command with that text in it, and what it printed."""
+    call = f"call{minute}"
+    if agent == "codex":
+        if role == "tool":
+            return [cx_call(at(minute), call, f"cat {text}"), cx_output(at(minute), call, f"printed {text}")]
+        return [cx_msg(at(minute), role, text)]
+    key = f"{sid}/{minute}"
+    if role == "tool":
+        return [
+            cl(at(minute), "assistant", f"{key}-a", sid, cwd, [cl_call(call, f"cat {text}")]),
+            cl(at(minute), "user", f"{key}-b", sid, cwd, [cl_result(call, f"printed {text}")]),
+        ]
+    return [cl(at(minute), role, key, sid, cwd, text)]
+
+
 def write(path: Path, lines: Iterable[str]) -> Path:
     """Write a transcript, each line with its end; folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)

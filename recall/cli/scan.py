@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 import sys
 from bisect import bisect_right
@@ -20,7 +21,9 @@ from recall.errors import UsageError
 from recall.home import home_directory
 from recall.redacting import read_key, time_limit
 from recall.rendering import safe_text
-from scanning import MASKED, SCANNED, UNSCANNABLE, Finding, Kind, ScanningError, redact, reveal, scan
+from scanning import MASKED, SCANNED, UNSCANNABLE, Finding, Kind, Redacted, ScanningError, redact, reveal, scan
+from scanning.hidden import readable
+from scanning.redaction import WITHHELD
 
 STANDARD_INPUT = "-"
 SIZE_LIMIT = 64 * 2**20
@@ -35,11 +38,14 @@ ALLOWED = ("gitleaks:allow", "pragma: allowlist secret")
 """Marks of other scanners: a person has looked at this line. They count for `scan`, never for what is stored."""
 
 _LINE_END = re.compile("\n")
+_SPACE = re.compile(r"\s")
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (b"", "utf-8"),
 )
+_WORD_LONGEST = 512
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
 Personal = Annotated[bool, typer.Option("--personal", help="Also personal data: cards, identity numbers, addresses.")]
@@ -52,6 +58,9 @@ class Document:
     path: str
     text: str
     encoding: str
+    bom: bytes
+    is_too_long: bool
+    """Whether there is more than `text`."""
 
     @property
     def is_binary(self) -> bool:
@@ -64,13 +73,11 @@ class Document:
 
     def encoded(self, text: str) -> bytes:
         """`text` in the document's own encoding."""
-        return text.encode(self.encoding, "surrogateescape" if self.encoding.startswith("utf-8") else "replace")
+        return self.bom + text.encode(self.encoding, _errors(self.encoding))
 
 
 def scan_files(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE", help="Files; - or none: standard input.")
-    ] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Files; - or none: standard input.")] = None,
     personal: Personal = False,
     archive: Annotated[bool, typer.Option("--archive", help="Scan what is stored again, with newer rules.")] = False,
     as_json: AsJson = False,
@@ -88,7 +95,7 @@ def scan_files(
         try:
             found += _findings(_read(path), kinds)
         except OSError as error:
-            problems.append(f"{path} cannot be read: {error.strerror or error}")
+            problems.append(safe_text(f"{path} cannot be read: {error.strerror or error}"))
     if as_json:
         streams.print_json({"findings": found, "problems": problems})
     elif found:
@@ -115,8 +122,11 @@ def redact_file(
     try:
         document = _read(file)
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror or error}") from error
-    redacted = redact(document.text, kinds, read_key(home_directory()), time_limit(document.text))
+        raise UsageError(safe_text(f"{file} cannot be read: {error.strerror or error}")) from error
+    if document.is_too_long:
+        redacted = Redacted(WITHHELD, (_unscannable(document),))
+    else:
+        redacted = redact(document.text, kinds, read_key(home_directory()), time_limit(document.text))
     if as_json:
         lines = document.lines()
         findings = [_finding(one, document, lines) for one in redacted.findings]
@@ -124,34 +134,48 @@ def redact_file(
     else:
         streams.print_bytes(document.encoded(redacted.text))
     if any(one.rule == UNSCANNABLE for one in redacted.findings):
-        streams.complain(f"{document.path} could not be scanned and was withheld; split it into smaller parts")
+        streams.complain(
+            f"{safe_text(document.path)} could not be scanned and was withheld; split it into smaller parts"
+        )
         raise typer.Exit(BLOCKED)
 
 
 def _read(path: str) -> Document:
-    """The file as text, as much of it as is scanned and one byte more. Raises OSError."""
+    """The file as text, as much of it as is scanned. Raises OSError."""
     if path == STANDARD_INPUT:
         raw = sys.stdin.buffer.read(SIZE_LIMIT + 1)
     else:
-        with Path(path).open("rb") as file:
+        # Under an ASCII locale Python encodes no other name, and takes the bytes of it as surrogates.
+        with Path(os.fsdecode(path.encode("utf-8", "surrogateescape"))).open("rb") as file:
             raw = file.read(SIZE_LIMIT + 1)
-    encoding = next((name for bom, name in _BOMS if raw.startswith(bom)), "utf-8")
-    errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
-    return Document("standard input" if path == STANDARD_INPUT else path, raw.decode(encoding, errors), encoding)
+    bom, encoding = next(one for one in _BOMS if raw.startswith(one[0]))
+    text = raw[len(bom) : SIZE_LIMIT].decode(encoding, _errors(encoding))
+    name = "standard input" if path == STANDARD_INPUT else path
+    return Document(name, text, encoding, bom, len(raw) > SIZE_LIMIT)
+
+
+def _errors(encoding: str) -> str:
+    return "surrogateescape" if encoding == "utf-8" else "replace"
 
 
 def _findings(document: Document, kinds: tuple[Kind, ...]) -> Iterator[dict[str, Any]]:
     # What hides in the bytes of an image or a program is no text for anybody; a key in them still is a key.
     wanted: tuple[Kind, ...] = ("secret",) if document.is_binary else kinds
     try:
+        if document.is_too_long:
+            raise ScanningError(f"{document.path} holds more than {SIZE_LIMIT} bytes")
         found = scan(document.text, wanted, time_limit(document.text))
     except ScanningError:
-        found = [Finding(UNSCANNABLE, "secret", 0, len(document.text))]
+        found = [_unscannable(document)]
     lines = document.lines() if found else []
     for one in found:
         line = _line_around(document.text, one.start)
-        if not any(mark in line for mark in ALLOWED):
+        if one.rule == UNSCANNABLE or not any(mark in line for mark in ALLOWED):
             yield _finding(one, document, lines)
+
+
+def _unscannable(document: Document) -> Finding:
+    return Finding(UNSCANNABLE, "secret", 0, len(document.text))
 
 
 def _line_around(text: str, position: int) -> str:
@@ -173,8 +197,17 @@ def _finding(found: Finding, document: Document, lines: list[int]) -> dict[str, 
         "end": found.end,
     }
     if found.kind == "injection":  # no secret, and the reviewer has to see it: also what is hidden
-        one["text"] = safe_text(_without_surrogates(reveal(document.text[found.start : found.end])))[:SHOWN_LENGTH]
+        one["text"] = safe_text(_without_surrogates(_revealed(document.text, found)))[:SHOWN_LENGTH]
     return one
+
+
+def _revealed(text: str, found: Finding) -> str:
+    """What a finding says, also what is hidden in it, without secrets, which may hide there too."""
+    span = text[found.start : found.end]
+    before = _SPACE.split(text[max(0, found.start - _WORD_LONGEST) : found.start])[-1]
+    after = _SPACE.split(text[found.end : found.end + _WORD_LONGEST], maxsplit=1)[0]
+    whole = readable(f"{before}{span}{after}")
+    return redact(whole if scan(whole, MASKED) else reveal(span)).text
 
 
 def _line(one: dict[str, Any]) -> str:
