@@ -107,8 +107,11 @@ class Index:
                 raise UsageError(f"a message has the timestamp {message.timestamp!r}; expected a datetime or None")
         intake = self._intake()
         privacy = Privacy(self._excluded)
+        prepared = []
         try:
-            prepared = [intake.prepare(message, privacy, session.cwd) for message in session.messages]
+            for message in session.messages:
+                privacy.begin([message])
+                prepared.append(intake.prepare(message, privacy, session.cwd))
         except ExcludedError as reason:
             if reason.by_its_user:
                 forget_session(self.database, intake.masked(session.id))

@@ -14,9 +14,10 @@ from recall import archive, ledger
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
-from recall.intake import Intake, forget_session
+from recall.intake import Intake, forget_session, is_forgotten
 from recall.ledger import Entry
-from recall.privacy import ExcludedError, Privacy
+from recall.privacy import NOT_REMEMBERED, ExcludedError, Privacy
+from recall.rendering import shown
 from recall.transcripts.detect import detect
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
 from recall.transcripts.reader import Line, Reader
@@ -73,8 +74,7 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
         stat = path.stat()
         known = ledger.find(database.connection, path)
         if known and (known.size, known.modified_ns) == (stat.st_size, stat.st_mtime_ns):
-            status: FileStatus = "skipped" if known.problem else "unchanged" if known.session_id else "empty"
-            return _report(path, status, known, reason=known.problem or EMPTY if status != "unchanged" else "")
+            return _report_known(path, known)
         raw = _raw_head(path)
         session_name = ""
         if known is None and (known := ledger.find_moved(database.connection, len(raw), _digest(raw))):
@@ -139,7 +139,8 @@ class _Reading:
                 if (before.read_to if before else None) != self.expected:
                     return _report(self.path, "unchanged", self.entry, reason="another process has just read it")
                 transcript_id = ledger.put(connection, self.path, self.entry)
-                if batch:
+                is_named = done and self.entry.session_id is not None and self.reader.session.title
+                if batch or is_named:  # a title may come alone
                     session_id, stored = self.intake.store(
                         connection, self.reader.session, batch, self.occurrences, transcript_id
                     )
@@ -192,7 +193,12 @@ class _Reading:
         yield batch, True
 
     def _prepared(self, messages: Iterable[Message]) -> Iterator[Message]:
-        for message in messages:
+        parts = list(messages)
+        parent = self.reader.session.parent
+        if parts and parent and is_forgotten(self.database.connection, parent):
+            raise ExcludedError(NOT_REMEMBERED, by_its_user=True)
+        self.privacy.begin(parts)
+        for message in parts:
             if prepared := self.intake.prepare(message, self.privacy, self.reader.session.cwd):
                 yield prepared
 
@@ -219,8 +225,17 @@ def _only_grew(known: Entry, now: Entry, raw: bytes, size: int, reader_class: ty
     )
 
 
+def _report_known(path: Path, known: Entry) -> FileReport:
+    """The report of a file in which nothing has changed."""
+    if known.session_id and not known.problem:
+        return _report(path, "unchanged", known)
+    if known.problem.endswith(NOT_REMEMBERED):
+        return _report(path, "excluded", known)
+    return _report(path, "skipped" if known.problem else "empty", known, reason=known.problem or EMPTY)
+
+
 def _report(path: Path, status: FileStatus, entry: Entry, new_messages: int = 0, reason: str = "") -> FileReport:
-    return FileReport(str(path), status, reason or entry.problem, new_messages, entry.skipped)
+    return FileReport(str(path), status, shown(reason or entry.problem), new_messages, entry.skipped)
 
 
 def _raw_head(path: Path) -> bytes:

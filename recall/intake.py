@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,8 +17,12 @@ from recall.privacy import Excluded, Privacy
 from recall.redacting import Redact
 from recall.transcripts.text import clean, shorten_far, shorten_output
 from recall.types import Message, Session
+from scanning import redact
 
 Spans = Callable[[str], Sequence[passages.Span]]
+
+
+_PLAIN_KEY = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|.{0,12}")
 
 
 class Intake:
@@ -70,6 +75,7 @@ class Intake:
             tool=self.masked(message.tool),
             files=tuple(self.masked(file) for file in message.files),
             branch=self.masked(message.branch),
+            key=safe_key(message.key),
         )
 
     def store(
@@ -123,6 +129,11 @@ class Intake:
         return redacted.text
 
 
+def safe_key(key: str) -> str:
+    """The agent's id of a message as it is stored and compared: masked without a fingerprint, which may change."""
+    return key if _PLAIN_KEY.fullmatch(key) else redact(key).text
+
+
 def remove_passages(connection: apsw.Connection, message_id: int) -> None:
     """Take a message out of everything that is searched."""
     ids = [int(row[0]) for row in connection.execute("select id from passages where message_id = ?", (message_id,))]
@@ -132,14 +143,43 @@ def remove_passages(connection: apsw.Connection, message_id: int) -> None:
 
 
 def forget_session(database: Database, name: str) -> None:
-    """Take a session out, down to the bytes of the file, with the copies of its messages that others hold."""
+    """Take a session out, with those of its subagents and the copies that others hold, down to the bytes of the file.
+
+    Its name stays, so that what its subagents wrote is not taken in later.
+    """
     with database.write() as connection:
-        row = connection.execute("select id from sessions where name = ?", (name,)).fetchone()
-        if row is None:
-            return
-        messages: list[Row] = connection.execute("select id from messages where session_id = ?", row).fetchall()
-        for (message_id,) in messages:
-            remove_passages(connection, message_id)
-        connection.execute("delete from messages where copied_from = ?", row)
-        connection.execute("delete from sessions where id = ?", row)
-    database.sweep()
+        connection.execute("insert or ignore into forgotten (session) values (?)", (name,))
+        rows: list[Row] = connection.execute(_WITH_SUBAGENTS, (name,)).fetchall()
+        for (session_id,) in rows:
+            _remove_session(connection, int(session_id))
+        if rows:
+            lexical.drop_terms(connection)
+    if rows:
+        database.sweep()
+
+
+def is_forgotten(connection: apsw.Connection, name: str) -> bool:
+    """Whether the session of that name was forgotten."""
+    return connection.execute("select 1 from forgotten where session = ?", (name,)).fetchone() is not None
+
+
+def _remove_session(connection: apsw.Connection, session_id: int) -> None:
+    messages: list[Row] = connection.execute("select id from messages where session_id = ?", (session_id,)).fetchall()
+    for (message_id,) in messages:
+        remove_passages(connection, message_id)
+    forks: list[Row] = connection.execute(_FORKS, (session_id,)).fetchall()
+    connection.execute("delete from messages where copied_from = ?", (session_id,))
+    connection.execute("delete from sessions where id = ?", (session_id,))
+    for (fork,) in forks:  # their titles were the first words of what is gone
+        connection.execute("update sessions set title = '', preview = '' where id = ?", (fork,))
+        archive.refresh_session(connection, int(fork))
+
+
+_WITH_SUBAGENTS = """
+with recursive gone (id, name) as (
+  select id, name from sessions where name = ?1 or parent = ?1
+  union select s.id, s.name from sessions s join gone on s.parent = gone.name
+)
+select id from gone
+"""
+_FORKS = "select distinct session_id from messages where copied_from = ?"

@@ -10,6 +10,8 @@ import apsw
 import orjson
 
 from recall.database import Row
+from recall.privacy import NOT_REMEMBERED
+from recall.rendering import safe_text
 from scanning import redact
 
 HEAD_SIZE = 4_096
@@ -53,7 +55,7 @@ def put(connection: apsw.Connection, path: Path, entry: Entry) -> int:
     values = (
         stored_path(path), entry.session_id, entry.size, entry.modified_ns, entry.head_size, entry.head_digest,
         entry.read_to, entry.line_count, entry.reader, orjson.dumps(redacted(entry.state)).decode(),
-        orjson.dumps(entry.skipped).decode(), entry.problem,
+        orjson.dumps(entry.skipped).decode(), redact(entry.problem).text,
     )  # fmt: skip
     row = connection.execute(_PUT, values).fetchone()
     assert row is not None
@@ -74,10 +76,9 @@ def adopt_messages(connection: apsw.Connection, session_id: int, transcript_id: 
 
 
 def problems(connection: apsw.Connection) -> list[str]:
-    """Why transcripts were not taken in, one sentence each."""
-    return [
-        str(row[0]) for row in connection.execute("select problem from transcripts where problem <> '' order by id")
-    ]
+    """Why transcripts could not be taken in, one sentence each; not those that were left out on purpose."""
+    rows = connection.execute("select problem from transcripts where problem <> '' order by id")
+    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(NOT_REMEMBERED)]
 
 
 def redacted(value: Any) -> Any:

@@ -42,6 +42,14 @@ def remove_terms(connection: apsw.Connection, passage_ids: Sequence[int]) -> Non
     connection.executemany("delete from lexical where rowid = ?", ((passage_id,) for passage_id in passage_ids))
 
 
+def drop_terms(connection: apsw.Connection) -> None:
+    """Take the terms of what was removed out of the file. Merges all of the index, so once after many removals.
+
+    A row that leaves a contentless index leaves a mark there, and its terms stay until all is merged.
+    """
+    connection.execute("insert into lexical (lexical) values ('optimize')")
+
+
 def search_lexical(connection: apsw.Connection, terms: Sequence[str], where: ScopeSql, depth: int) -> list[int]:
     """Ids of passages that hold any of the terms, inside the filter, best first by BM25, at most `depth`."""
     if not terms:

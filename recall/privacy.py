@@ -18,14 +18,15 @@ PRIVATE = "[PRIVATE]"
 """All that is stored of a message that is not to be kept."""
 
 # At the beginning of a sentence, and nothing behind it: "I don't remember this", "don't remember this failing" stay.
-_BEGINS = r"(?:^|[.!?。！？\n])[ \t>*]{0,8}(?:please[, ]{1,2}|请|請)?"
-_ENDS = r"[ \t*]{0,4}(?:$|[.:!,;—\n。：！，；])"
+_BEGINS = r"(?:^|[.!?,。！？，\n])[ \t>*]{0,8}(?:please[, ]{1,2}|请|請)?"
+_ENDS = r"(?:,? please)?[ \t*]{0,4}(?:$|[.:!,;—\n。：！，；])"
 _DO_NOT = r"(?:do not|don['’]?t|never)"
 _ZH_DO_NOT = r"(?:不要|别|別)"
 _MESSAGE = re.compile(
-    rf"{_BEGINS}(?:{_DO_NOT} (?:remember|keep|store|save) this(?: message| turn)?"
+    # "Don't keep this." may be said of code.
+    rf"{_BEGINS}(?:{_DO_NOT} (?:remember this|(?:remember|keep|store|save) this (?:message|turn))"
     rf"|{_ZH_DO_NOT}(?:记住|記住)(?:这个|这条|这段|这些|这件事|這個|這條|這段|這些)?(?:消息|内容|話|话|訊息|內容)?"
-    rf"|{_ZH_DO_NOT}(?:记录|記錄|保存)(?:这个|这条|这段|這個|這條|這段)(?:消息|内容|話|话|訊息|內容)?){_ENDS}",
+    rf"|{_ZH_DO_NOT}(?:记录|記錄|保存)(?:这条|这段|這條|這段)(?:消息|内容|话|話|訊息|內容)){_ENDS}",
     re.IGNORECASE,
 )
 _SESSION = re.compile(
@@ -34,6 +35,9 @@ _SESSION = re.compile(
     r"|^[ \t]*<private-session[ ]?/?>[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+NOT_REMEMBERED = "its user asked not to remember it"
 
 
 class ExcludedError(Exception):
@@ -74,6 +78,11 @@ class Privacy:
     excluded: Excluded = field(default_factory=Excluded)
     inside: bool = False
     """Whether the turn that goes on began with a message of which nothing is kept; then its answers are not kept."""
+    _whole: bool = False
+
+    def begin(self, parts: Sequence[Message]) -> None:
+        """Look at what comes next, all parts of one message: where one is not to be kept, none is."""
+        self._whole = any(part.role == "user" and _MESSAGE.search(part.text) for part in parts)
 
     def admit(self, message: Message, session_cwd: str) -> str | None:
         """The message's text as it may be looked at; None for a message that is not kept at all.
@@ -87,8 +96,8 @@ class Privacy:
         if message.role != "user":
             return None if self.inside else message.text
         if _SESSION.search(message.text):
-            raise ExcludedError("its user asked not to remember it", by_its_user=True)
-        return PRIVATE if _MESSAGE.search(message.text) else message.text
+            raise ExcludedError(NOT_REMEMBERED, by_its_user=True)
+        return PRIVATE if self._whole or _MESSAGE.search(message.text) else message.text
 
     def note(self, role: str, redacted: str) -> None:
         """Learn what is left of a message once it is redacted."""

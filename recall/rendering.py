@@ -34,8 +34,8 @@ def is_masked(text: str) -> bool:
     return any(mark in text for mark in _MARKS)
 
 
-def shown(text: str, rules_version: int) -> str:
-    """Stored text as it may leave; masked again, without fingerprints, where it was stored under older rules."""
+def shown(text: str, rules_version: int = 0) -> str:
+    """Text as it may leave; masked first, without fingerprints, unless it has passed the rules of this version."""
     return safe_text(redact(hide_cut_off(text)).text if rules_version < RULES_VERSION else text)
 
 

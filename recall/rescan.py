@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import orjson
 
-from recall import archive, ledger
+from recall import archive, ledger, lexical
 from recall.archive import StoredMessage
 from recall.database import Database, Row
 from recall.intake import Intake, remove_passages
@@ -62,12 +62,12 @@ def rescan(
             changed += _rescan_session(connection, intake, session_id)
             done += 1
             if done == len(waiting):  # whatever changed: a rescan that was killed may have left terms behind
-                connection.execute(_DROP_TERMS)
+                lexical.drop_terms(connection)
         if progress:
             progress(done, len(waiting))
     if changed and done < len(waiting):
         with database.write() as connection:
-            connection.execute(_DROP_TERMS)
+            lexical.drop_terms(connection)
     if waiting:
         database.sweep()
     return RescanReport(done, changed, dict(intake.redactions), len(waiting) - done)
@@ -184,8 +184,6 @@ def _masked_json(document: str) -> str:
     return document if masked == value else orjson.dumps(masked).decode()
 
 
-# A row that leaves a contentless index leaves a mark there, and its terms stay in the file until all is merged.
-_DROP_TERMS = "insert into lexical (lexical) values ('optimize')"
 _OUTDATED = "select id from sessions where rules_version < ? order by id desc"
 _MESSAGES = """
 select m.id, m.role, m.text, m.tool, m.files, m.branch, m.digest, m.key, m.said_at, w.repository_id, m.worktree_id,

@@ -12,6 +12,7 @@ from recall.errors import NotFoundError, UsageError
 from recall.rendering import safe_text, shown
 from recall.scope_sql import ScopeSql
 from recall.types import SessionSummary, ShownMessage, Source
+from scanning import RULES_VERSION
 
 WINDOW_MAX = 200
 """Messages that `show` gives on either side at most."""
@@ -63,6 +64,9 @@ def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
         rows = connection.execute(
             "select id, name from sessions where name like ? escape '\\' limit 2", (pattern,)
         ).fetchall()
+    if not rows:  # it may have been shown under a name that was masked on its way out
+        old = connection.execute("select id, name from sessions where rules_version < ?", (RULES_VERSION,))
+        rows = [row for row in old if shown(str(row[1])) == name]
     if not rows:
         raise NotFoundError(f'no session is named "{name}"; list those of this repository with: recall recent')
     if len(rows) > 1:
@@ -71,7 +75,8 @@ def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
 
 
 def _summary(row: Row) -> SessionSummary:
-    name, agent, rules = safe_text(str(row[0])), safe_text(str(row[1])), int(row[13])
+    rules = int(row[13])
+    name, agent, parent = shown(str(row[0]), rules), safe_text(str(row[1])), shown(str(row[8]), rules)
     return SessionSummary(
         id=name,
         agent=agent,
@@ -81,11 +86,11 @@ def _summary(row: Row) -> SessionSummary:
         branch=shown(str(row[5]), rules),
         started_at=moment(row[6]),
         updated_at=moment(row[7]),
-        parent=safe_text(str(row[8])),
+        parent=parent,
         message_count=int(row[9] or 0),
         preview=shown(str(row[10]), rules),
         source=shown(str(row[11] or ""), rules),
-        resume=_resume(agent, name, parent=safe_text(str(row[8]))),
+        resume=_resume(agent, name, parent),
         first_ref=f"{name}:{row[12] or 1}",
     )
 
@@ -99,7 +104,7 @@ def _resume(agent: str, name: str, parent: str) -> str:
 def _shown(name: str, row: Row) -> ShownMessage:
     role, rules = str(row[1]), int(row[8])
     return ShownMessage(
-        ref=f"{name}:{row[0]}",
+        ref=f"{shown(name, rules)}:{row[0]}",
         number=int(row[0] or 0),
         role="user" if role == "user" else "assistant" if role == "assistant" else "tool",
         tool=shown(str(row[2]), rules),

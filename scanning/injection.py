@@ -9,7 +9,7 @@ from dataclasses import replace
 from scanning.hidden import find_hidden, readable, readable_offsets
 from scanning.injection_rules import PHRASES
 from scanning.roles import MARKS, ROLES, TURN
-from scanning.rule import Rule, RuleSet
+from scanning.rule import Expired, Rule, RuleSet, never
 from scanning.types import SEVERITIES, Finding
 
 INJECTION_RULES: tuple[Rule, ...] = (*PHRASES, *ROLES, *MARKS)
@@ -48,7 +48,7 @@ _CONFIGURES = re.compile(r"(?:override|bypass)\s(?:the\s)?system prompt", re.IGN
 _SIGNS_IN = re.compile(r"://\S{0,80}(?:auth|login|token)", re.IGNORECASE)
 
 
-def find_injection(text: str) -> list[Finding]:
+def find_injection(text: str, expired: Expired = never) -> list[Finding]:
     """Attempts in `text` to instruct a model or to hide something, in order and without overlaps.
 
     `block` only for what is meant: a phrase in quotes, or one that the sentence speaks about, is a `warn`. A mark
@@ -56,7 +56,7 @@ def find_injection(text: str) -> list[Finding]:
     meant.
     """
     plain = readable(text)
-    found = list(_RULE_SET.find(plain))
+    found = list(_RULE_SET.find(plain, expired))
     if found:
         context = _Context(plain)
         found = _raise_marks([context.weigh(one) for one in found])

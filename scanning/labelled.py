@@ -4,60 +4,58 @@ from __future__ import annotations
 
 import re
 
-from scanning.rule import Rule
+from scanning.rule import QUOTE, Rule
 from scanning.values import is_chinese_password, is_harmless, is_key, is_mixed, is_password
 
-_QUOTE = r"""\\{0,15}["'`]"""
 # The closing quote has as many backslashes as the opening one: \"…\" inside JSON, \\\"…\\\" inside JSON inside JSON.
-_QUOTED = rf"""(?P<quote>{_QUOTE})(?P<value_quoted>[^\r\n]{{1,2048}}?)(?<!\\)(?P=quote)"""
-_CURLY = r"""[“‘「『《](?P<value_curly>[^”’」』》\r\n]{1,256})[”’」』》]"""
+_QUOTED = rf"""(?P<quote>{QUOTE})(?P<value_quoted>.{{1,2048}}?)(?<!\\)(?P=quote)"""
+_CURLY = r"""[“‘「『《](?P<value_curly>.{1,256}?)[”’」』》]"""
 # A text cut inside a string has no closing quote.
-_UNCLOSED = rf"""{_QUOTE}(?P<value_unclosed>[^\s"'`]{{4,2048}})"""
-_STOP = r"""\s"'`,;&|<>(){}\[\]“”‘’，。；、！？）】」』》…"""
-# What goes on with a bracket or an arrow is a call, an index or an attribute.
-_BARE = rf"(?P<value_bare>[^{_STOP}：=:][^{_STOP}]{{3,2047}}+)(?![(\[{{]|(?<=-)>)"
+_UNCLOSED = rf"""{QUOTE}(?P<value_unclosed>[^\s"'`]{{4,2048}})"""
+# What goes on with a bracket or an arrow is a call, an index or an attribute; `password: :kite` is Ruby.
+_BARE = r"(?!:)(?P<value_bare>[\w!#$%*+./:=?@\\^~£€§-]{4,2048}+)(?![(\[{]|(?<=-)>)"
 # Behind a colon or in a sentence a password may hold what would end a value in code, if nobody could take it for code.
 _DENSE = (
-    r"""(?=[^\s"'`]{0,64}[0-9])(?=[^\s"'`]{0,64}[A-Za-z])(?=[^\s"'`]{0,64}[!#$%^&*=+~?|<>][^\s"'`]{0,64}[A-Za-z0-9])"""
-    r"""(?P<value_dense>[^\s"'`(){}\[\]“”‘’，。；、！？：]{8,128}+)(?=\s|\Z)"""
+    r"(?=\S{0,64}[&|<>]\S{0,64}\w)(?=\S{0,64}[0-9])(?=\S{0,64}[A-Za-z])"
+    r"(?P<value_dense>[!#-&*-Z\\^_a-z|~]{8,128})(?!\S)"
 )
 # A line of settings ends with its value, whatever characters that has.
-_LINE = r"""(?<=[A-Z]=)(?P<value_line>[^\s"'`$][^\s"'`]{3,255}+)(?=[ \t]{0,4}(?:\r?\n|\Z))"""
+_LINE = r"""(?<=[A-Z]=)(?P<value_line>[^\s"'`]{4,256})(?=\s{0,4}(?:\n|\Z))"""
 _VALUE = rf"(?:{_LINE}|\s{{0,8}}(?:{_QUOTED}|{_CURLY}|{_UNCLOSED})|(?<=[:：])[ ]{_DENSE}|[ \t]{{0,8}}{_BARE})"
 
 _PASSWORD = (
-    r"(?:(?i:password|passwd|passphrase|passcode|passwort|pwd)"
+    r"(?:(?i:pass(?:word|wd|phrase|code|wort)|pwd)"
     # "PASS: TestLogin" is the outcome of a test.
-    r"|(?<![A-Za-z])pass|(?<=[a-z])Pass|(?<=_)PASS|(?<![A-Za-z])PASS(?==))"
+    r"|(?<![^\W_])pass|(?<=[a-z])Pass|(?<=_)PASS|\bPASS(?==))"
 )
-_KEY = r"(?:token|credentials?|secret(?:[_-]?access)?(?:[_-]?(?:key|id))?(?:[_-]?base)?|(?<=[a-z0-9_ -])key)"
-_SUFFIX = r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|dev|test|staging|live|value|old|new|main))?"
+_KEY = r"(?:token|credentials?|secret(?:[ _-]?access)?(?:[ _-]?(?:key|id))?(?:[ _-]?base)?|key)"
+_SUFFIX = r"(?:[_-]?(?:\d{0,3}|prod(?:uction)?|dev|test|staging|live|value|old|new|main))"
 # Between label and separator: the quote of a JSON key, Markdown's **bold**, a remark in brackets, a type annotation.
-_LABEL_END = rf"(?:{_QUOTE}|\*\*|__)?\]?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?"
-_ANNOTATION = r"(?:[ ]{0,2}:[ ]{0,2}[A-Za-z][\w.\[\]| ?]{0,40}?(?=[ ]{0,4}=))?"
-_DEFAULT = rf"""{_QUOTE},(?=[ ]?{_QUOTE})|[ ]?(?:\|\||\?\?)(?=[ ]?{_QUOTE})|:-"""
+_REMARK = r"(?:[ ]?[(（].{1,24}?[)）])?"
+_LABEL_END = rf"(?:{QUOTE}|\*\*|__)?\]?{_REMARK}"
+_ANNOTATION = r"(?:[ ]?:[\w.\[\]| ?]{0,40}(?==))?"
+_DEFAULT = rf"(?:{QUOTE},|[ ]?(?:\|\||\?\?))(?=[ ]?{QUOTE})|:-"
 # {"name": "DB_PASSWORD", "value": "…"}, on one line or on two as in YAML.
-_NAME_AND_VALUE = rf"(?:{_QUOTE})?,?\s{{1,16}}(?:{_QUOTE})?value(?:{_QUOTE})?[ ]?:|{_QUOTE},{_QUOTE}value{_QUOTE}[ ]?:"
+_NAME_AND_VALUE = rf"(?:{QUOTE})?,?\s{{0,16}}(?:{QUOTE})?value(?:{QUOTE})?:"
 _SEPARATOR = (
-    rf"(?:{_LABEL_END}{_ANNOTATION}[ \t]{{0,8}}(?:=>|:=|=(?!=)|:(?![:=/-])|＝|：)(?:\*\*|__)?|>(?=[^<>\n]{{4,256}}</)"
+    rf"(?:{_LABEL_END}{_ANNOTATION}[ \t]{{0,8}}(?:=>|=(?!=)|:(?!-)|＝|：)(?:\*\*|__)?|>(?=[^<]{{4,256}}</)"
     rf"|{_NAME_AND_VALUE}|{_DEFAULT})"
 )
-_NAME = re.compile(r"[\w.-]{0,40}\Z")
+_NOT_IN_NAMES = re.compile(r"[^\w.-]")
 # Tokens of grammars, models and pages are no secrets, nor are public keys.
 _OTHER_NAME = re.compile(
-    r"(?:page|pad|eos|bos|unk|cls|sep|mask|next|sync|cursor|continuation|resume|cancel\w{0,8}|stop|special"
-    r"|public(?:[_-]?key)?|design|image|start|end)[_-]?\Z",
+    r"(?:page|sync|continuation|resume|cancel(?:lation)?|public(?:_?key)?)[_-]?\Z",
     re.IGNORECASE,
 )
 # "key" says little by itself: these do, and so does a name in capitals when the value looks generated.
 _KEY_NAME = re.compile(
-    r"(?:api|app|access|private|auth|account|encrypt\w{0,4}|sign\w{0,4}|master|secret|license|service|subscription"
+    r"(?:api|app|access|private|auth|account|encrypt(?:ion)?|sign(?:ing)?|master|license|service|subscription"
     r"|deploy|webhook|hmac|admin|root)[_ -]?\Z",
     re.IGNORECASE,
 )
 _OTHER_KEY_NAME = re.compile(r"(?:PUBLIC|CACHE|PRIMARY|FOREIGN|SORT|HOST|STORAGE|ID|PARTITION|INDEX)_\Z")
-_RESOURCE_NAME = re.compile(r"arn:[\w:/-]{0,60}:\Z")
-_LOOKUP_CALL = re.compile(r"""(?:get|env)\w{0,12}[(\[]\s?[\\"'`]{0,8}[\w.-]{0,40}\Z""", re.IGNORECASE)
+_RESOURCE_NAME = re.compile(r"arn:\S{8,80}:\Z")
+_LOOKUP_CALL = re.compile(r"(?:get|env)\w{0,12}\(\W{1,10}[\w.-]{0,40}\Z", re.IGNORECASE)
 
 
 def _before(match: re.Match[str]) -> str:
@@ -66,8 +64,7 @@ def _before(match: re.Match[str]) -> str:
 
 def _name_before(match: re.Match[str]) -> str:
     """The part of the name that stands before the label: `KITE_` for `KITE_TOKEN`."""
-    name = _NAME.search(_before(match))
-    return name.group() if name is not None else ""
+    return _NOT_IN_NAMES.split(_before(match))[-1]
 
 
 def _is_value_of_label(match: re.Match[str]) -> bool:
@@ -118,7 +115,7 @@ def _accepts_prose(match: re.Match[str], value: str) -> bool:
 
 def _accepts_flag(match: re.Match[str], value: str) -> bool:
     is_flag = _name_before(match).startswith("--")
-    return is_flag and is_password(value, match.group("value_bare") is None) and not value.isalpha()
+    return is_flag and not value.startswith("-") and is_password(value, match.group("value_bare") is None)
 
 
 _P = "Harbor9" + "kite"  # fake, and in pieces so that no scanner finds it here
@@ -182,10 +179,10 @@ KEY = Rule(
 
 PROSE = Rule(
     name="password_in_prose",
-    anchors=("pass", "token", "key", "secret"),
+    anchors=("pass", "token", "key", "secret", "credential"),
     pattern=re.compile(
-        rf"(?i:(?P<label>password|passphrase|passcode|token|(?<=[a-z][ _])key|secret(?:[ _](?:key(?:_base)?|id))?)"
-        rf"(?:[ ](?:for|of)(?:[ ][\w.@-]{{1,24}}){{1,4}}?)?[ ](?:is|was|to|now)[ ](?:now |set to )?:?)"
+        rf"(?i:(?P<label>pass(?:word|phrase|code)|{_KEY})(?:[ ](?:for|of)[\w.@ -]{{2,60}}?)?"
+        r"[ ](?:is|was|to):?[ ](?:now |set to )?)"
         rf"(?:{_QUOTED}|{_CURLY}|{_DENSE}|{_BARE})"
     ),
     accepts=_accepts_prose,
@@ -208,8 +205,8 @@ FLAG = Rule(
     name="flag",
     anchors=("pass", "token", "key", "secret"),
     pattern=re.compile(
-        r"(?<=-)(?i:pass(?:word|wd|phrase)?|token|secret(?:-key)?|(?<=api-)key|(?<=access-)key|(?<=auth-)key)"
-        rf"[ \t]{{1,4}}(?:{_QUOTED}|(?!-){_BARE})"
+        r"(?:pass(?:word|wd|phrase)?|token|secret(?:-key)?|(?:(?<=api-)|(?<=access-)|(?<=auth-))key)[ ]{1,4}"
+        rf"(?:{_QUOTED}|{_BARE})"
     ),
     accepts=_accepts_flag,
     matches=((f"psql --password {_P}", _P), (f'kite --api-key "{_LONG}" --fast', _LONG)),
@@ -224,8 +221,8 @@ SPACED = Rule(
     name="password_after_label",
     anchors=("pass", "token", "key", "secret", "identified"),
     pattern=re.compile(
-        rf"(?i:password|passwd|passphrase|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
-        rf"(?:[ \t]{{1,4}}|[ ]{{0,16}}\|[ ]{{0,16}}|\((?={_QUOTE}))(?:{_QUOTED}|{_BARE})"
+        r"(?i:pass(?:word|wd|phrase)|(?<=require)pass|token|(?<=api[ _])key|secret(?:[ _]key)?|identified by)"
+        rf"(?:[ \t]{{1,4}}|[ ]{{0,16}}\|[ ]{{0,16}}|\((?={QUOTE}))(?:{_QUOTED}|{_BARE})"
     ),
     accepts=lambda _, value: is_mixed(value),
     matches=(
@@ -242,17 +239,15 @@ SPACED = Rule(
 )  # fmt: skip
 
 _HAN_LABEL = r"(?:密码|密碼|口令|密钥|密鑰|金鑰|令牌|私钥|パスワード|비밀번호)"
-_HAN_END = r"[^\s\"'`,;，。；、！？：:（）()【】「」『』《》“”‘’<>{}\[\]|…]"
 CHINESE = Rule(
     name="password_zh",
     anchors=("密", "口令", "令牌", "金鑰", "私钥", "パスワード", "비밀번호"),
     pattern=re.compile(
-        rf"{_HAN_LABEL}(?:{_QUOTE}|[”’」】]|\*\*)?(?:[ ]?[(（][^()（）\n]{{1,24}}[)）])?[ \t\u3000]{{0,4}}"
+        rf"{_HAN_LABEL}(?:{QUOTE}|[”’」】]|\*\*)?{_REMARK}[ \t\u3000]{{0,4}}"
         r"(?P<separator>[:：=＝]|(?:就是|设为|改为|改成|設為|是|为|為|は)[:：]?|)(?:\*\*)?[ \t\u3000]{0,4}"
-        rf"(?:{_QUOTED}|{_CURLY}"
+        rf"(?:{_QUOTED}|{_CURLY}|{_UNCLOSED}"
         # An ASCII value glued to the next Chinese word ends there; one that starts in Chinese goes on to the stop.
-        rf"|(?P<value_bare>[!-~](?:(?!{_QUOTE})[!-+\--:<-~]){{5,2047}})"
-        rf"|(?P<value_han>{_HAN_END}{{2,64}}))"
+        r"|(?P<value_bare>[!#-&(-+\--:<-_a-~]{6,2048})|(?P<value_han>[\w!#$%&*+./=?@^~-]{4,64}))"
     ),
     accepts=lambda match, value: (
         is_chinese_password(value) and (match.group("separator") != "" or is_mixed(value))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from scanning.rule import Rule, RuleSet
+from scanning.rule import Expired, Rule, RuleSet, never
 from scanning.types import Finding
 
 _LOOPBACK_NETWORKS = tuple(map(ip_network, ("127.0.0.0/8", "::1/128", "0.0.0.0/32")))
@@ -68,7 +68,7 @@ class LinkRule(Rule):
         return (span[0], _tail_end(text, span[1])) if span is not None else None
 
 
-def find_links(text: str) -> list[Finding]:
+def find_links(text: str, expired: Expired = never) -> list[Finding]:
     """Links in `text` to machines and networks that are not public, in order and without overlaps.
 
     A link has a scheme, a port or a path: an address by itself may be a version. It ends before the first character
@@ -76,7 +76,7 @@ def find_links(text: str) -> list[Finding]:
     """
     links: list[Finding] = []
     end = 0
-    for link in sorted(_RULE_SET.find(text), key=lambda one: (one.start, -one.end)):
+    for link in sorted(_RULE_SET.find(text, expired), key=lambda one: (one.start, -one.end)):
         # Several anchors of a link find it, or only the part behind a sign in its password.
         if link.start >= end:
             links.append(link)

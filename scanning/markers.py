@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scanning.rule import Rule, RuleSet, anything
+from scanning.rule import Expired, Rule, RuleSet, anything, never
 from scanning.types import Finding
 
 # In lower case most of these words are names: [secret] is a table of TOML, <private> opens a span of ours.
@@ -88,6 +88,6 @@ MARKER_RULES = (LABEL, STARS, ELIDED)
 _RULE_SET = RuleSet(MARKER_RULES)
 
 
-def find_markers(text: str) -> list[Finding]:
+def find_markers(text: str, expired: Expired = never) -> list[Finding]:
     """Marks of redaction in `text`, in no order."""
-    return list(_RULE_SET.find(text))
+    return list(_RULE_SET.find(text, expired))

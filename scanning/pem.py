@@ -8,19 +8,18 @@ from collections.abc import Iterator
 RULE = "private_key"
 
 _ARMOUR = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-# What may stand around the lines of a key: a diff sign, a quote sign, source code that joins strings.
-_EDGE = r"""[ \t>|+\-"'`,\\]{0,24}"""
-_BASE64 = r"[A-Za-z0-9+/=]"
-# A word of prose on the next line is no key: a key has digits, or capitals where prose has none.
+# What may stand around the lines of a key: line breaks, a diff sign, a quote sign, source code that joins strings; no
+# stars, which stand for what is masked.
+_EDGE = r"[^\w*]{0,24}"
+# Behind BEGIN come headers, then a line of the key, or what is left of it at the end of the text; a word is no key.
 _FIRST_LINE = re.compile(
-    rf"{_EDGE}(?:\r?\n{_EDGE}(?:[A-Za-z-]{{4,20}}: [^\n]{{1,80}}\n{_EDGE}|\r?\n{_EDGE}){{0,4}}"
-    rf"(?=[A-Za-z]{{0,200}}[0-9+/]|[a-z]{{1,20}}[A-Z]|[A-Z]{{3}}){_BASE64}{{8,200}}(?:{_EDGE}(?:\r?\n|\Z)|(?<={_BASE64}{{40}}))"
-    rf"|{_BASE64}{{40}})"
+    rf"{_EDGE}(?:[\w-]{{4,20}}: .{{0,80}}\n{_EDGE}){{0,4}}"
+    rf"(?:[A-Za-z0-9+/]{{32}}|(?![A-Za-z][a-z]{{7,40}}\b)[A-Za-z0-9+/=]{{8,31}}{_EDGE}\Z)"
 )
-_KEY_LINE = re.compile(rf"{_EDGE}{_BASE64}{{1,128}}{_EDGE}\r?\Z")
+_KEY_LINE = re.compile(rf"{_EDGE}[A-Za-z0-9+/]{{4,128}}{_EDGE}")
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/]{16}")
 _CONTENT = re.compile(r"[\w+/-]{12}")
-_MAX_TAIL_LINES = 200
+_LONGEST_TAIL = 40_000
 
 
 def find_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -41,7 +40,7 @@ def find_keys(text: str) -> Iterator[tuple[int, int]]:
             opened = armour
             continue
         if opened is not None:
-            if _FIRST_LINE.match(text, opened.end()) or _LONG_RUN.search(text, opened.end(), armour.start()):
+            if _LONG_RUN.search(text, opened.end(), armour.start()):
                 yield opened.start(), armour.end()
         elif (start := _tail_start(text, done, armour.start())) is not None:
             yield start, armour.end()
@@ -57,13 +56,10 @@ def has_content(block: str) -> bool:
 
 def _tail_start(text: str, lowest: int, end: int) -> int | None:
     """Where the lines of a key that lead up to `end` begin, or None if no such lines stand there."""
-    start = end
-    line_end = text.rfind("\n", lowest, end)
-    for _ in range(_MAX_TAIL_LINES):
-        if line_end < lowest:
+    *lines, own = text[max(lowest, end - _LONGEST_TAIL) : end].split("\n")
+    start = line_end = end - len(own)
+    for line in reversed(lines):
+        if not _KEY_LINE.fullmatch(line):
             break
-        line_start = text.rfind("\n", lowest, line_end) + 1 or lowest
-        if line_end - line_start > 200 or not _KEY_LINE.match(text[line_start:line_end]):
-            break
-        start, line_end = line_start, line_start - 1
-    return start if start < end and _LONG_RUN.search(text, start, end) else None
+        start -= len(line) + 1
+    return start if _LONG_RUN.search(text, start, line_end) else None

@@ -15,7 +15,7 @@ from scanning.checksums import (
     is_resident_number,
     is_taiwan_number,
 )
-from scanning.rule import Rule, RuleSet
+from scanning.rule import Expired, Rule, RuleSet, never
 from scanning.types import Finding, Kind, Severity
 
 
@@ -45,9 +45,9 @@ class Unanchored:
                 yield Finding(self.name, self.kind, match.start(), match.end(), self.severity)
 
 
-def find_personal(text: str) -> list[Finding]:
+def find_personal(text: str, expired: Expired = never) -> list[Finding]:
     """Personal data in `text`, in order; spans may overlap, for a number can be of two kinds."""
-    found = {*_RULE_SET.find(text), *(finding for rule in UNANCHORED_RULES for finding in rule.find(text))}
+    found = {*_RULE_SET.find(text, expired), *(finding for rule in UNANCHORED_RULES for finding in rule.find(text))}
     return sorted(found, key=lambda one: (one.start, one.end, one.rule))
 
 

@@ -16,7 +16,7 @@ URL_PASSWORD = Rule(
     name="url_password",
     anchors=("://",),
     # The host follows the last @ before the path, so that a raw @ inside the password stays inside.
-    pattern=re.compile(r"""://[^\s/?#@:"'`<>\\]{0,128}:(?P<value_url>[^\s/?#"'`<>\\]{4,256})@"""),
+    pattern=re.compile(r"""://[^\s/?#@:"'`<>\\]{0,128}:(?P<value_url>[^\s/?#"'`<>\\]{4,256})@(?!\])"""),
     accepts=lambda _, value: (len(value) >= 6 or not value.isalpha()) and not is_harmless(value),
     matches=(
         (f"redis://:{_P}@cache.kite.internal:6379/0", _P),
@@ -26,6 +26,7 @@ URL_PASSWORD = Rule(
     ignores=(
         "postgres://user:pass@localhost/db", "postgres://user:password@localhost/db", "https://kite:${TOKEN}@host",
         "http://localhost:3000", "http://10.4.18.2:8080/admin", "ssh://git@host:22/x", "redis://:***@cache",
+        "github://org:repo@main/x", "git://[path[:]][ref@]file",
     ),
 )  # fmt: skip
 
@@ -54,19 +55,18 @@ AUTHORIZATION = Rule(
 )  # fmt: skip
 
 # What may stand between a tool and its option, which begins a word.
-_REST = r"\b[^\n|;]{0,300}?(?<=[ ])"
+_REST = r"(?=[ ])[^\n|;]{0,300}?[ ]"
+_SHELL_QUOTE = r"""(?:\\{0,15}["'])?"""
 _PORTS = re.compile(r"[\d.]*:\d+")
 
 TOOL_OPTION = Rule(
     name="tool_option",
-    anchors=("pass", "mysql", "mongo", "docker login", "redis-cli", "curl "),
+    anchors=("pass", "mysql", "mongo", "docker login", "redis-cli", "curl"),
     pattern=re.compile(
-        rf"""(?i:(?<=ssh)pass[ ]{{1,4}}-p[ ]{{0,4}}"""
-        # `mysql -p kite` asks for the password and opens kite.
-        rf"""|(?:(?P<mysql>mysql(?:dump|admin)?)|mongo(?:sh|dump|restore)?|docker login|(?P<redis>redis-cli)){_REST}"""
-        rf"""(?(redis)-a|-p)(?(mysql)|[ ]{{1,4}})"""
-        rf"""|curl{_REST}(?:-u|--user)[ ]{{0,4}}(?:{QUOTE})?[^\s:"']{{1,64}}:)(?:{QUOTE})?"""
-        r"""(?P<value_option>[^\s"'`<>|;()]{4,256})"""
+        rf"""(?i:(?<=ssh)pass[ ]{{1,4}}-p[ ]{{0,4}}|mysql(?:dump|admin)?{_REST}-p"""
+        rf"""|(?:mongo(?:sh|dump|restore)?|docker login){_REST}-p[ ]{{1,4}}|redis-cli{_REST}-a[ ]{{1,4}}"""
+        rf"""|curl{_REST}(?:-u|--user)[ ]{{0,4}}[^\s:]{{0,64}}:){_SHELL_QUOTE}"""
+        r"""(?P<value_option>(?!-)[^\s\\"'`<>|;()]{4,256})"""
     ),
     accepts=lambda _, value: not value.isalpha() and not _PORTS.match(value) and is_password(value, True),
     matches=(
@@ -89,8 +89,8 @@ WEBHOOK = Rule(
     anchors=("://",),
     pattern=re.compile(
         r"://hooks\.slack\.com/services/(?P<value_slack>T\w{8,12}/B\w{8,12}/\w{24})"
-        r"|://[^\s/]{1,60}/api/webhooks/\d{17,20}/(?P<value_discord>[\w-]{60,80})"
-        rf"|://[^\s/]{{1,60}}\.office\.com/webhookb2/[^\s/]{{1,80}}/IncomingWebhook/(?P<value_teams>\w{{32}}/{_UUID})"
+        r"|://\S{1,60}/api/webhooks/\d{17,20}/(?P<value_discord>[\w-]{60,80})"
+        rf"|://\S{{1,60}}\.office\.com/webhookb2/\S{{1,80}}/IncomingWebhook/(?P<value_teams>\w{{32}}/{_UUID})"
         rf"|://open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/(?P<value_feishu>{_UUID})"
         rf"|://qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<value_wecom>{_UUID})",
         re.ASCII,
@@ -140,13 +140,13 @@ REGISTRY_AUTH = Rule(
         (f"//r.example/:_auth={_BASE64}", _BASE64),
         (f'_auth = "{_BASE64}"', _BASE64),
     ),
-    ignores=('"auth": "authenticationMethod"', 'oauth = "aGFyYm9yOmtpdGU5OTk="'),
+    ignores=('"auth": "authenticationMethod"', 'auth = "authenticateUser"'),
 )  # fmt: skip
 
 
 def _is_user_and_password(value: str) -> bool:
     try:
-        decoded = base64.b64decode(value, validate=True)
+        decoded = base64.b64decode(value)
     except ValueError:
         return False
     return re.fullmatch(rb"[!-~]+:[ -~]+", decoded) is not None
@@ -169,19 +169,20 @@ PUTTY_KEY = Rule(
 )  # fmt: skip
 
 _GROUPS = "qhzt mkwp" + " vnxd rjfb"
-_COMMON_WORDS = frozenset(
-    "also been does each from have here into just like made make more must need once only over some such than that them"
-    " then they this used user uses very when will with work your".split()
-)
+_COMMON_WORDS = """
+also been does each from have here into just like made make more must need once only over some such than that them then
+they this used user uses very when will with work your
+"""
 
 APP_PASSWORD = Rule(
     name="app_password",
     anchors=("app password", "app_password", "app-password", "apppassword", "应用专用密码", "应用密码"),
     pattern=re.compile(
-        rf"(?i:app[ _-]?password|应用(?:专用)?密码)(?:[ ]for[ ]\w{{1,24}})?(?:{QUOTE})?[ ]?(?:is|[:=：是为])?[ ]?(?:{QUOTE})?"
-        r"(?P<value_groups>[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})(?![A-Za-z])"
+        rf"(?i:app[ _-]?password|应用(?:专用)?密码)(?:[ ]for[ ]\w{{1,24}})?(?:{QUOTE})?[ ]?(?:is|[:=：是为])?"
+        rf"[ ]?(?:{QUOTE})?(?P<value_groups>[a-z]{{4}} [a-z]{{4}} [a-z]{{4}} [a-z]{{4}})(?![A-Za-z])"
     ),
-    accepts=lambda _, value: _COMMON_WORDS.isdisjoint(value.split()),
+    # "app password that will work with …"
+    accepts=lambda _, value: not any(group in _COMMON_WORDS for group in value.split()),
     matches=(
         (f"the gmail app password is {_GROUPS}", _GROUPS),
         (f"GMAIL_APP_PASSWORD='{_GROUPS}'", _GROUPS),

@@ -7,7 +7,7 @@ import re
 from scanning.types import Finding
 
 _TAG = re.compile(r"<(/?)private\s{0,8}>", re.IGNORECASE)
-_TYPE_PARAMETER = re.compile(r"(?<=[A-Za-z0-9_])<Private>")
+_TYPE_PARAMETER = re.compile(r"(?<=\w)<Private>", re.ASCII)
 
 
 def find_private(text: str) -> list[Finding]:

@@ -61,8 +61,9 @@ def redact_part(text: str, start: int, end: int) -> str:
 
 def fingerprint(value: str, key: bytes) -> str:
     """Six hexadecimal digits that tell `value` from others, however it is escaped: keyed BLAKE2b (RFC 7693)."""
-    spelled = _SPELLING.sub("", unescape(value))
-    return blake2b(spelled.encode("utf-8", "surrogatepass"), digest_size=FINGERPRINT_BYTES, key=key).hexdigest()
+    # In UTF-16 a character and the two escapes that JSON writes for it are the same.
+    spelled = _SPELLING.sub("", unescape(value)).encode("utf-16-le", "surrogatepass")
+    return blake2b(spelled, digest_size=FINGERPRINT_BYTES, key=key).hexdigest()
 
 
 def _label(finding: Finding, text: str, key: bytes) -> str:

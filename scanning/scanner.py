@@ -6,10 +6,6 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from scanning.injection import find_injection
-from scanning.links import find_links
-from scanning.markers import find_markers
-from scanning.personal import find_personal
 from scanning.private import find_private
 from scanning.rule import Expired, never
 from scanning.secrets import find_secrets
@@ -19,16 +15,13 @@ from scanning.unescape import Offsets, unescape
 SCANNED: tuple[Kind, ...] = ("secret", "private", "link", "marker", "injection")
 """What `scan` looks for unless told otherwise: all but personal data, which is asked for."""
 
+_OTHERS: tuple[Kind, ...] = ("link", "personal", "marker", "injection")
+"""What is found and, unless asked for, not masked."""
+
 _MAX_ROUNDS = 4
 _MARKER_WORDS = ("[REDACTED", "[PRIVATE", "[WITHHELD")
 _MARKER = re.compile(r"\[(?:REDACTED|PRIVATE|WITHHELD)(?::[\w #-]{0,64})?\]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,16}m")
-_OTHERS: tuple[tuple[Kind, Callable[[str], list[Finding]]], ...] = (
-    ("link", find_links),
-    ("personal", find_personal),
-    ("marker", find_markers),
-    ("injection", find_injection),
-)
 
 
 def scan(text: str, kinds: Collection[Kind] = SCANNED, expired: Expired = never) -> list[Finding]:
@@ -40,9 +33,9 @@ def scan(text: str, kinds: Collection[Kind] = SCANNED, expired: Expired = never)
     """
     readable = unescape(text)
     findings = _find_masked(_without_distractions(readable), kinds, expired)
-    for kind, find in _OTHERS:
+    for kind in _OTHERS:
         if kind in kinds:
-            findings += merge(find(readable))
+            findings += merge(_finder(kind)(readable, expired))
     findings.sort(key=lambda one: (one.start, one.end))
     if not findings or len(readable) == len(text):
         return findings
@@ -51,6 +44,25 @@ def scan(text: str, kinds: Collection[Kind] = SCANNED, expired: Expired = never)
     found = [replace(one, start=offsets.original(one.start), end=offsets.original(one.end)) for one in findings]
     # A character that is written as an escape hides nothing: it is how source code speaks about it.
     return [one for one in found if not (one.rule.startswith("hidden_") and text[one.start : one.end].isascii())]
+
+
+def _finder(kind: Kind) -> Callable[[str, Expired], list[Finding]]:
+    # Imported late: these patterns take as long to compile as all else, and what is stored needs none of them.
+    if kind == "link":
+        from scanning.links import find_links
+
+        return find_links
+    if kind == "personal":
+        from scanning.personal import find_personal
+
+        return find_personal
+    if kind == "marker":
+        from scanning.markers import find_markers
+
+        return find_markers
+    from scanning.injection import find_injection
+
+    return find_injection
 
 
 def _find_masked(text: str, kinds: Collection[Kind], expired: Expired) -> list[Finding]:

@@ -27,6 +27,9 @@ _MASKING_ACTIONS = frozenset({"redact", "block"})
 # and 54 MB of Python nearly all were, while "warn" holds real ones such as {"password": "…"}. So, whatever the action,
 # our own predicates decide. All other types are shapes, and trusted; none of them ever came with "warn".
 _CONTEXTUAL_TYPE = "contextual_secret"
+_GLUE = re.compile(
+    r"[-_](?=sk-proj-|sk-ant-|sk_live_|glpat-|xoxb-|xoxp-|ghp_|gho_|ghs_|github_pat_|AIza|hf_|npm_|pypi-AgE)"
+)
 _JWT_HEAD, _FEW, _LONG_RUN = "eyJ", 64, 4_096
 _HEADER_TYPES = frozenset({"authorization_credential", "bearer_token"})
 _KEY_BLOCK_TYPE = "private_key"
@@ -39,11 +42,12 @@ def find_secrets(text: str, expired: Expired = never) -> list[Finding]:
     JSON escapes are not undone here: `scanner.scan` does that first. Raises ScanningError for a text beyond what the
     engine can take (64 MiB, 50,000 findings), and when the time is up.
     """
-    shapes, labelled = _find_with_engine(text)
+    apart = _without_glue(text)
+    shapes, labelled = _find_with_engine(apart)
     own = list(_RULE_SET.find(text, expired))
     keys = [Finding(pem.RULE, "secret", start, end) for start, end in pem.find_keys(text)]
     # Of two findings with one span the first gives the name: github_token says more than labelled_key.
-    return [*keys, *shapes, *_SHAPE_SET.find(text), *own, *labelled]
+    return [*keys, *shapes, *_SHAPE_SET.find(apart), *own, *labelled]
 
 
 def _find_with_engine(text: str) -> tuple[list[Finding], list[Finding]]:
@@ -86,6 +90,11 @@ def _is_contextual_secret(text: str, start: int, value: str) -> bool:
         return False
     quoted = text[start - 1 : start] in {'"', "'", "`"}
     return is_key(value, quoted) and (quoted or not _CODE_CHARACTERS.search(value))
+
+
+def _without_glue(text: str) -> str:
+    """`text` of the same length, with a space before a token that hangs on a name, where it would not be looked for."""
+    return _GLUE.sub(" ", text)
 
 
 def _without_traps(text: str) -> str:

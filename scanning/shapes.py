@@ -33,7 +33,7 @@ HEAD, LEAD = 3, 2
 _RUN_CHARACTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _TO_RUNS = bytes(ord("a") if code in _RUN_CHARACTERS else ord(" ") for code in range(256))
 _SHORTEST_RUN = 15
-_BEFORE = re.compile(r"[A-Za-z0-9_.~/+-]")
+_BEFORE = re.compile(r"[\w.~/+-]", re.ASCII)
 """What a token cannot begin behind."""
 
 

@@ -9,15 +9,13 @@ import re
 from itertools import pairwise
 
 _MARKER = re.compile(
-    r"\[(?:REDACTED|PRIVATE|MASKED|REMOVED|WITHHELD|FILTERED|SECRET)\b|<(?:SECRET|REDACTED|MASKED|TOKEN|PRIVATE)[\w:-]{0,40}>"
-    r"|\bREDACTED\b|\*{3}|•{3}|●{3}|█{2}|…|\.{3}",
+    r"(?<![a-z])REDACTED(?![a-z])|[\[<](?:PRIVATE|MASKED|REMOVED|WITHHELD|FILTERED|SECRET|TOKEN)(?![a-z])"
+    r"|\*{3}|•{3}|●{3}|█{2}|…|\.{3}",
     re.IGNORECASE,
 )
 """Marks that this program and others leave where a secret was: `[REDACTED:x]`, `***`, `<SECRET_1>`, `sk-…abcd`."""
 
-_PLACEHOLDER = re.compile(
-    r"EXAMPLE(?:KEY|TOKEN)?\b|(?<![A-Za-z0-9])(?i:example|placeholder|changeme|change[_-]me|your[_-])"
-)
+_PLACEHOLDER = re.compile(r"EXAMPLE(?:KEY|TOKEN)?\b|(?<![^\W_])(?i:example|placeholder|change[_-]?me|your[_-])")
 """A word that says that this is no value; at the end, as in the key that AWS publishes, or at the start of a part."""
 
 _PUBLISHED = (
@@ -34,28 +32,25 @@ _PUBLISHABLE = re.compile(r"pk_(?:live|test)_|pk\.eyJ")
 """Of payment and map services, meant for pages that anybody can read."""
 
 _LOOKUP = re.compile(
-    r"^\$[A-Za-z_]|\$[{(]|(?<!\w)\$[A-Z_]{3}|\{\{|<%|#\{|%\(|^%[A-Za-z_]{2,40}%$|^@[A-Za-z_]{2,40}@$"
-    r"|^\W{0,3}%[dsrv]\W{0,3}(?:%[dsrv]\W{0,3}){0,4}$|^[a-z]{1,8}[-_:]%[dsrv]$"
-    r"|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
-    r"|\b(?:os|process|import\.meta|self|this|config|settings|secrets|env|vars|inputs|args|options|opts)[.\[]"
-    r"|\b(?:os\.environ|getenv|environ|ENV\[)|(?:->|::)[A-Za-z_]|^(?:env|file|vault|op|ssm|arn|keychain|urn|data):"
+    r"^\$[A-Za-z_]|\$[{(]|(?<!\w)\$[A-Z_]{3}|\{\{|<%|#\{|%\(|^%\w{2,40}%$|^@\w{2,40}@$"
+    r"|^[a-z_]{0,9}(?:\W{0,3}%[dsrv]){1,5}\W{0,3}$|\{[\w.]{0,40}\}|<[A-Za-z][\w .:|/-]{0,60}>"
+    r"|\b(?:os|process|import\.meta|self|this|config|settings|secrets|env|ENV|vars|inputs|args|options|opts)[.\[]"
+    r"|\b(?:getenv|environ)|(?:->|::)[A-Za-z_]|^(?:env|file|vault|op|ssm|arn|keychain|urn|data):"
 )
 """Something that stands for a value: a variable, a template, a look-up."""
 
 _REGEX = re.compile(r"\\[sSwWdDbB]|\[\^|\.[*+]|\(\?|\[A-Za-z|\[a-z|\{\d+,\d*\}")
-_PATH_OR_URL = re.compile(r"[A-Za-z][\w+.-]{1,30}://|mailto:|[A-Za-z]:\\|~/|\.{1,2}/|@[\w-]+/[\w-]+$")
-_ABSOLUTE_PATH = re.compile(r"/[\w.@-]+(?:/[\w.@-]+)*/?$")
-_ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$")
+_PATH_OR_URL = re.compile(r"[A-Za-z][\w+.-]{0,30}://|mailto:|[A-Za-z]:\\|~/|\.{1,2}/|@[\w-]{1,80}/[\w-]{1,80}$")
+_ABSOLUTE_PATH = re.compile(r"/[\w.@/-]{2,}$")
+_ATTRIBUTE = re.compile(r"[\w$]+(?:\??\.[\w$]+)+$")
 _NUMBER = re.compile(
-    r"0x[0-9a-fA-F]{1,16}[uUlL]{0,3}$|[\d.,:_+/%TZx -]+(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars|tokens)?$"
+    r"0x[0-9a-fA-F]{4,16}[uUlL]{0,3}$|[\d.,:_+/%TZx-]{4,}(?:ms|s|m|h|d|[kKMG]i?[bB]?|px|em|rem|chars)?$"
 )
 _VERSION = re.compile(r"[v^~>=<]{0,2}\d+(?:\.\d+){1,3}(?:[-+.][\w.-]+)?$")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
+_NOT_IN_NAMES = re.compile(r"[^\w$]")
 _SLUG = re.compile(r"[a-z]+\d?(?:[-_:./][a-z]*\d{0,3})+$|[A-Z]+\d?(?:_[A-Z]*\d{0,3})+$")
-_LABEL = re.compile(
-    r"token|secret|passw|passphrase|pwd|_pass|api_?key|credential|_key|Key\b|_hash|Hash\b", re.IGNORECASE
-)
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_LABEL = re.compile(r"token|secret|passw|passphrase|pwd|_pass|apikey|credential|_key|Key\b|_hash|Hash\b", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W_]+")
 _SEQUENCE = "01234567890123456789 98765432109876543210 abcdefghijklmnopqrstuvwxyz"
 
 # Words of placeholders, types and messages; a value made of nothing else gives nothing away.
@@ -104,7 +99,7 @@ def has_marker(text: str) -> bool:
 def is_placeholder(value: str) -> bool:
     """Whether `value`, which has the shape of a token, was published as an example or is filled with anything."""
     return (
-        len(set(value[-16:].casefold())) <= 2
+        len(set(value[-12:].casefold())) <= 2
         or has_marker(value)
         or _PLACEHOLDER.search(value) is not None
         or any(sequence in value for sequence in ("0123456789", "1234567890", "abcdefgh", "1a2b3c4d"))
@@ -149,8 +144,7 @@ def is_password(value: str, literal: bool) -> bool:
         return False
     if value.isalpha():
         return literal and len(value) >= 8 and value.isascii() and value.islower()
-    has_digit, has_letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    return has_digit or (has_letter and not _SLUG.match(value) and not is_code(value))
+    return any(map(str.isdigit, value)) or not (_SLUG.match(value) or is_code(value))
 
 
 def is_key(value: str, literal: bool) -> bool:
@@ -199,7 +193,7 @@ def is_code(value: str) -> bool:
     if _ATTRIBUTE.match(value):
         return names_secret or not has_digit
     # hf_oauth__refresh_token names a token; a generated token that spells "token" is rare.
-    return _IDENTIFIER.match(value) is not None and (names_secret or ("_" in value and not has_digit))
+    return not _NOT_IN_NAMES.search(value) and (names_secret or ("_" in value and not has_digit))
 
 
 def _is_passphrase(value: str) -> bool:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from scanning.shapes import led, measured, shapes, signed
 
 SHAPES = (
+    # What the engine does not see in front of a hyphen, as in the name of a file
+    *shapes("google_api_key", "AIza{w35}"),
+    *shapes("hugging_face_token", "hf_{a34}"),
+    *shapes("npm_token", "npm_{a36}"),
+    *shapes("stripe_key", "sk_live_{a24-99}", "rk_live_{a24-99}"),
+    *shapes("slack_token", "xoxb-{d10-13}-{d10-13}-{a24}", "xoxp-{d10-13}-{d10-13}-{d10-13}-{h32}"),
+    *shapes("openai_key", "sk-proj-{w40-200}"),
+    *shapes("jwt", "eyJ{w10-1000}.eyJ{w10-4000}.{w20-600}"),
     # Code, packages, builds
     *shapes("github_token", "ghr_{a36-80}"),
     *shapes("gitlab_token", "glpat-{w20-300}.{h2}.{l8-12}", "GR1348941{w20-40}"),
@@ -26,7 +34,7 @@ SHAPES = (
     *shapes("anthropic_token", "sk-ant-oat01-{w80-120}", "sk-ant-ort01-{w80-120}"),
     *shapes("openai_compatible_key", "sk-{h32}"),
     *shapes("voyage_api_key", "pa-{w40-50}"),
-    *shapes("jina_api_key", "jina_{h32}{w24-36}"),
+    *shapes("jina_api_key", "jina_{w56-68}"),
     *shapes("firecrawl_api_key", "fc-{h32}"),
     *measured("zhipu_api_key", "{h32}.{a16}", 32),
     # Clouds, networks, data

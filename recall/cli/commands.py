@@ -15,6 +15,7 @@ from recall.errors import RecallError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory
 from recall.index import Index
+from recall.rendering import shown
 from recall.scope import Narrowing, Scope, parse_when
 from recall.types import FileReport, IngestReport, Mode, Role
 
@@ -329,4 +330,4 @@ def _ingest_text(report: IngestReport) -> str:
 
 
 def _problem(file: FileReport) -> str:
-    return file.reason if file.path in file.reason else f"{file.path}: {file.reason}"
+    return shown(file.reason if file.path in file.reason else f"{file.path}: {file.reason}")

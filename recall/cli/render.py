@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recall.rendering import is_masked
+from recall.rendering import is_masked, safe_text
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN
 from recall.types import Hit, SearchResult, SessionSummary, ShownMessage
 
 Document = dict[str, Any]
 
 # A command with a masked part was once believed as it stood: openclaw/openclaw#130180.
-MASKED_WORDS = "[REDACTED:…] and [PRIVATE] stand where recall has masked something; the original says other things there"
+MASKED_WORDS = (
+    "[REDACTED:…] and [PRIVATE] stand where recall has masked something; the original says other things there"
+)
 
 CONFIDENCE_WORDS = {"strong": "strong match", "weak": "weak match", "none": "probably none of these answers it"}
 
@@ -73,7 +75,7 @@ def search_json(result: SearchResult, hits: Sequence[Hit], truncated: bool, drop
     """The document of `recall search --json`."""
     return {
         "query": result.query,
-        "scope": result.scope,
+        "scope": {name: safe_text(value) if value else value for name, value in result.scope.items()},
         "mode": result.mode,
         "degraded": result.degraded,
         "confidence": result.confidence,
@@ -180,7 +182,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def _where(scope: Mapping[str, str | None]) -> str:
-    return scope["worktree"] or scope["repository"] or "all repositories"
+    return safe_text(scope["worktree"] or scope["repository"] or "all repositories")
 
 
 def _left_out(count: int) -> str:

@@ -49,7 +49,9 @@ def print_text(text: str) -> None:
 
 def complain(message: object) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"recall: {' '.join(str(message).split())}\n")
+    from recall.rendering import shown  # not at the top: --help needs no scanner
+
+    sys.stderr.write(f"recall: {shown(' '.join(str(message).split()))}\n")
 
 
 def is_for_a_person() -> bool:

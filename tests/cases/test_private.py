@@ -135,7 +135,7 @@ DO_NOT = [
     "Do not remember this: the vault is at pelican-meadow-3141-granite",
     "don't remember this\nthe vault is at pelican-meadow-3141-granite",
     "Please don’t keep this message. The vault is at pelican-meadow-3141-granite",
-    "The vault is at pelican-meadow-3141-granite. Do not store this.",
+    "The vault is at pelican-meadow-3141-granite. Do not remember this.",
     "never save this turn; the vault is at pelican-meadow-3141-granite",
     "不要记住这个：保险库在 pelican-meadow-3141-granite",
     "保险库在 pelican-meadow-3141-granite。请不要记住这条消息",
