@@ -189,7 +189,7 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[str]:
             label = f"{result['scanner']}, {part}"
             found.append([label, str(result[part]["kinds"]), *(f"{share:.3f}" for share in shares)])
     quiet = [["false alarms", "look-alikes", "of kinds", "sessions: findings/MB", "source: findings/MB"]]
-    cost = [["cost", "version", "licence", "MB installed", "MB/s"]]
+    cost = [["cost", "version", "releases", "licence", "MB installed", "MB/s"]]
     for result in results:
         alarms, package = result["look_alikes"], result["package"]
         counts = [
@@ -198,7 +198,8 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[str]:
         ]
         quiet.append([result["scanner"], *counts, *(_rate(result.get(name, {})) for name in ("sessions", "source"))])
         reached = str(result["speed"].get("mb_per_second", ""))
-        cost.append([result["scanner"], package["version"], package["licence"], str(package["megabytes"]), reached])
+        facts = [package[name] for name in ("version", "releases", "licence")]
+        cost.append([result["scanner"], *facts, str(package["megabytes"]), reached])
     growth = results[0]["speed"].get("time_times", {})
     times = results[0]["speed"].get("length_times")
     hostile = (

