@@ -74,7 +74,7 @@ vite_asset: dist/assets/index-«charurl:8».js   «int:90-900».«digit:2» kB �
 css_module_class: <button class="Button_root__«alnum:5» css-«base36:6»-MuiButton-root">
 cdn_url: https://cdn.example.com/assets/«word»-«hex:32».css?v=«number:10»
 cache_path: node_modules/.cache/babel-loader/«hex:64».json.gz
-temp_file: Wrote /tmp/tmp«base36:8»/«word».json and /var/folders/«base36:2»/«base36:30»/T/x.log
+temp_file: Wrote /var/folders/«base36:2»/«base36:30»/T/x.log
 docker_ps: CONTAINER ID   IMAGE       STATUS⏎«hex:12»   «package»   Up «int:2-59» minutes
 docker_run_id: $ docker run -d «package»⏎«hex:64»
 k8s_pod: api-«hex:10»-«pod:5»   1/1   Running   0   9m⏎«word»-«hex:9»-«pod:5»   0/1   CrashLoopBackOff

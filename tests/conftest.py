@@ -105,3 +105,28 @@ def index(home: Home) -> Iterator[recall.Index]:
     """An empty index in the isolated home."""
     with recall.open() as index:
         yield index
+
+
+@pytest.fixture
+def work(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory in which the commands run, on an isolated machine."""
+    folder = home.root / "kite"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def old(home: Home) -> Iterator[recall.Index]:
+    """An archive from the time of older rules, with its vectors."""
+    from hashed import Hashed
+    from older import HIDDEN, older_rules, transcripts
+    from planted import left_in
+
+    transcripts(home)
+    with recall.open(embedder=Hashed()) as index:
+        with older_rules():
+            assert index.ingest().new_messages == 9
+            index.embed()
+        assert left_in(home.recall, HIDDEN)["recall.db-wal"].keys() == HIDDEN.keys()
+        yield index

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 from conftest import Home
@@ -24,18 +23,6 @@ from recall.rescan import RescanReport
 from scanning import RULES_VERSION
 
 EVERYWHERE = Scope.everywhere()
-
-
-@pytest.fixture
-def old(home: Home) -> Iterator[recall.Index]:
-    """An archive from the time of older rules, with its vectors."""
-    transcripts(home)
-    with recall.open(embedder=Hashed()) as index:
-        with older_rules():
-            assert index.ingest().new_messages == 9
-            index.embed()
-        assert left_in(home.recall, HIDDEN)["recall.db-wal"].keys() == HIDDEN.keys()
-        yield index
 
 
 def state(index: recall.Index) -> int:

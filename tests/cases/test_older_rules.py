@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from conftest import Home
-from hashed import Hashed
 from here import run_here
-from older import HIDDEN, KEY, S1, S2, TOKEN, older_rules, transcripts
+from older import HIDDEN, KEY, S1, S2, TOKEN, older_rules
 from planted import PLANTED, Secret, left_in, made_up, traces
 from transcript_lines import at, codex_lines, cx_meta, cx_msg, cx_output, write
 
@@ -16,18 +13,6 @@ import recall
 from recall import Message, Scope, Session
 
 EVERYWHERE = Scope.everywhere()
-
-
-@pytest.fixture
-def old(home: Home) -> Iterator[recall.Index]:
-    """An archive from the time of older rules, with its vectors."""
-    transcripts(home)
-    with recall.open(embedder=Hashed()) as index:
-        with older_rules():
-            assert index.ingest().new_messages == 9
-            index.embed()
-        assert left_in(home.recall, HIDDEN)["recall.db-wal"].keys() == HIDDEN.keys()
-        yield index
 
 
 # Before a rescan

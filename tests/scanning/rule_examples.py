@@ -249,7 +249,7 @@ MORE_IGNORES: dict[str, tuple[str, ...]] = {
         *(f"https://git.example.org{sign}to:{_ANA}@kite.example" for sign in ' /?#@"`<>\\'),
         f"fetch('https://git.example.org',{{to:{_ANA}@kite.example}})",
         *(f"https://git.example.org:8080{sign}to-ana9@kite.example" for sign in ' /?#"`<>\\'),
-        "fetch('https://git.example.org:8080',to-ana9@kite.example)",
+        "fetch('https://git.example.org:8080',to-ana9@kite.example)", "github://org:repos@main/x",
     ),
     "authorization": (
         "authorization = Harbor9kiteFor(x)", "authorization = Harbor9kiteFor[x]", "Authorization: basicharbor9kite22",
@@ -300,7 +300,7 @@ MORE_IGNORES: dict[str, tuple[str, ...]] = {
     ),
     "password_in_prose": (
         *(f"the password is {value}" for value in _NOT_DENSE), "the password is :harbor9kite",
-        *(f"the password is {value}" for value in ("har!bor", "739!15", "har9b", "my2pwdx", "kite-922")),
+        *(f"the password is {value}" for value in ("har!bor", "7391!1", "har9b", "my2pwdx", "kite-922")),
     ),
     "password_after_label": (
         "passHarbor9kite", "pass Harbor9kite", "cache key Harbor9kite", "passwordHarbor9kite", "password(Harbor9kite)",

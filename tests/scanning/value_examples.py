@@ -107,7 +107,7 @@ PREDICATES: tuple[tuple[_Predicate, _Cases, _Cases], ...] = (
     (
         values.is_password,
         (
-            *_literal("harthe bor 9", "har thebor 9", "q w r t p s d 9", "ab1!", "739155", "harborki", "harbor!kite"),
+            *_literal("har9bor kite", "harthe bor 9", "har thebor 9", "q w r t p s d 9", "ab1!", "739155", "harborki", "harbor!kite"),
             *_literal("kite2token"), ("Harbor9kite", False), ("739155", False),
         ),
         (
@@ -122,7 +122,7 @@ PREDICATES: tuple[tuple[_Predicate, _Cases, _Cases], ...] = (
     ),
     (
         values.is_mixed,
-        _each(*_words("Harbor9kite Harbor!22")),
+        _each(*_words("Harbor9kite Harbor!22 KtQxZp!RwYbNdKtQxZpRw")),
         _each(*_words("harbor9kite HARBOR9KITE Harbor22 Har9b")),
     ),
     (
@@ -137,9 +137,9 @@ PREDICATES: tuple[tuple[_Predicate, _Cases, _Cases], ...] = (
     ),
     (
         values.is_chinese_password,
-        _each(*_words("kite9风筝 风9筝x 风筝港口x 风筝港口9 harborki")),
+        _each(*_words("kite9风筝 风9筝x 风筝港口x 风筝港口9 风筝港a harborki")),
         _each(
-            *_words("风9x 风筝港口 你的密码9x ab1"),
+            *_words("风9x 风筝港口 在这里9x ab1 harbor-kite"),
             *(f"kite9{character}" for character in "请见見的了吗呢必须至少不最以位个字符长短度错误正确输入修改重置"),
             *(f"kite9{character}" for character in "忘记过期空默认加密每更换次"),
         ),
