@@ -107,8 +107,8 @@ PREDICATES: tuple[tuple[_Predicate, _Cases, _Cases], ...] = (
     (
         values.is_password,
         (
-            *_literal("har9bor kite", "harthe bor 9", "har thebor 9", "q w r t p s d 9", "ab1!", "739155", "harborki", "harbor!kite"),
-            *_literal("kite2token"), ("Harbor9kite", False), ("739155", False),
+            *_literal("har9bor kite", "harthe bor 9", "har thebor 9", "q w r t p s d 9", "ab1!", "739155"),
+            *_literal("harborki", "harbor!kite", "kite2token"), ("Harbor9kite", False), ("739155", False),
         ),
         (
             *((word, False) for word in (*_words("kite2token harborkite"), "har bor 9")),
