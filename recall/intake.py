@@ -22,6 +22,9 @@ from scanning import redact
 Spans = Callable[[str], Sequence[passages.Span]]
 
 
+SHORT, REMEMBERED = 200, 10_000
+"""Characters of a text that is remembered as harmless, and how many of them are."""
+
 _PLAIN_KEY = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|.{0,12}")
 
 
@@ -34,6 +37,8 @@ class Intake:
         self._redact = redact
         self.excluded = excluded
         self._places: dict[str, Place] = {}
+        self._harmless: set[str] = set()
+        """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
         self.redactions: Counter[str] = Counter()
 
     def prepare_session(self, session: Session) -> Session:
@@ -121,11 +126,13 @@ class Intake:
 
     def masked(self, text: str) -> str:
         """`text` without what must not be stored; what was masked is counted."""
-        if not text:
+        if not text or text in self._harmless:
             return text
         redacted = self._redact(clean(text))
         for finding in redacted.findings:
             self.redactions[finding.rule] += 1
+        if redacted.text == text and len(text) <= SHORT and len(self._harmless) < REMEMBERED:
+            self._harmless.add(text)
         return redacted.text
 
 
