@@ -215,7 +215,8 @@ def embed() -> None:
     with _index() as index, streams.progress("embedding passages") as bar:
         done = index.embed(bar)
         name = index.embedder.name
-    streams.print_text(f"{done} passages embedded with {name}" if done else "all passages have their vectors")
+    embedded = f"{counted(done, 'passage')} embedded with {name}"
+    streams.print_text(embedded if done else "all passages have their vectors")
 
 
 @app.command()
