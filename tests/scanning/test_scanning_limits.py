@@ -12,7 +12,8 @@ SIZE = 1_000_000
 SLOWEST_SECONDS = 20.0
 BEGIN = "-----BEGIN "
 UNITS = [
-    "a", "password=", "password ", "token: ", "token=", "key=", BEGIN, f"{BEGIN}PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n",
+    "a", "password=", "password ", "token: ", "token=", "key=", BEGIN,
+    f"{BEGIN}PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n",
     "密码：", "密", " ", '"', "\\", "\\n", "\\u0041", "://", "://a:", "://a:b@", 'password="', 'password=\\"',
     "bearer ", "mysql ", "curl ", "<private>", "password for a b c ", 'getenv("password", "', "-", "*", "風", "\ud800",
     "\0", "A" * 64 + "\n", "=", "eyJ", "eyJhbGciOi", "eyJ.", "sntrys_eyJ", "K00", "sha256~",
