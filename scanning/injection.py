@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from scanning.hidden import find_hidden, readable, readable_offsets
 from scanning.injection_rules import PHRASES
+from scanning.merging import by_severity, merge
 from scanning.roles import MARKS, ROLES, TURN
 from scanning.rule import Expired, Rule, RuleSet, never
-from scanning.types import SEVERITIES, Finding
+from scanning.types import Finding
 
 INJECTION_RULES: tuple[Rule, ...] = (*PHRASES, *ROLES, *MARKS)
 _RULE_SET = RuleSet(INJECTION_RULES)
@@ -66,7 +67,7 @@ def find_injection(text: str, expired: Expired = never) -> list[Finding]:
             Finding(one.rule, one.kind, offsets.original(one.start), offsets.original(one.end - 1) + 1, one.severity)
             for one in found
         ]
-    return _merge([*found, *find_hidden(text)])
+    return merge([*found, *find_hidden(text)], by_severity)
 
 
 class _Context:
@@ -164,20 +165,3 @@ def _raise_marks(findings: list[Finding]) -> list[Finding]:
         else one
         for one in findings
     ]
-
-
-def _merge(findings: list[Finding]) -> list[Finding]:
-    """`findings` in order, each group of overlapping ones as one, named after its gravest part, then its longest."""
-    merged: list[Finding] = []
-    gravest = (0, 0)
-    for finding in sorted(findings, key=lambda one: (one.start, -one.end)):
-        weight = (SEVERITIES.index(finding.severity), finding.end - finding.start)
-        if not merged or finding.start >= merged[-1].end:
-            merged.append(finding)
-            gravest = weight
-            continue
-        last = merged[-1]
-        winner = finding if weight > gravest else last
-        gravest = max(gravest, weight)
-        merged[-1] = replace(winner, start=last.start, end=max(last.end, finding.end))
-    return merged

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from hashlib import blake2b
 
 from scanning.errors import ScanningError
+from scanning.merging import merge
 from scanning.rule import Expired, never
-from scanning.scanner import merge, scan
+from scanning.scanner import scan
 from scanning.types import Finding, Kind, Redacted
 from scanning.unescape import unescape
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from scanning.merging import merge
 from scanning.private import find_private
 from scanning.rule import Expired, never
 from scanning.secrets import find_secrets
@@ -103,23 +104,3 @@ def _mask(text: str, findings: list[Finding]) -> str:
 
 def _stars(length: int) -> str:
     return f"[{'*' * (length - 2)}]"
-
-
-def merge(findings: list[Finding]) -> list[Finding]:
-    """`findings` in order, each group of overlapping ones as one span with the name of its longest, or earliest, part.
-
-    The span is the union: where a rule sees the first half of a value and another the second, both halves go.
-    """
-    merged: list[Finding] = []
-    longest = 0
-    for finding in sorted(findings, key=lambda one: (one.start, -one.end)):
-        length = finding.end - finding.start
-        if not merged or finding.start >= merged[-1].end:
-            merged.append(finding)
-            longest = length
-            continue
-        last = merged[-1]
-        winner = finding if length > longest else last
-        longest = max(longest, length)
-        merged[-1] = replace(winner, start=last.start, end=max(last.end, finding.end))
-    return merged

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scanning import MASKED, redact, scan
-from scanning.scanner import merge
+from scanning.merging import merge
 from scanning.types import Finding
 from scanning.unescape import Offsets, unescape
 

@@ -39,3 +39,10 @@ def test_a_private_span_is_a_finding_of_its_own_kind() -> None:
 def test_a_secret_in_a_private_span_is_one_finding() -> None:
     text = "<private>DB_PASSWORD=" + "Harbor9" + "kite</private>"
     assert redact(text).text == "[PRIVATE]"
+
+
+def test_a_secret_in_a_private_span_still_blocks() -> None:
+    plain, secret = "<private>a note</private>", "<private>DB_PASSWORD=" + "Harbor9" + "kite</private>"
+    assert [(one.kind, one.severity) for text in (plain, secret) for one in scan(text)] == [
+        ("private", "warn"), ("private", "block"),
+    ]  # fmt: skip
