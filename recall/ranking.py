@@ -14,7 +14,8 @@ from recall.concepts import Wording
 from recall.database import Database
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
-from recall.fusion import QUESTION_PENALTY, Background, Ranked, add_up, lift_sessions, order
+from recall.fusion import QUESTION_PENALTY, Ranked, add_up, lift_sessions, order
+from recall.nearest import Neighbours, cosines_of, search_dense
 from recall.passages import Origin, origins
 from recall.scope_sql import ScopeSql
 
@@ -27,10 +28,9 @@ class UnreadableError(ModelError):
 class Nearest:
     """What the vectors say: candidates by cosine, best first, and all that is needed to look up more cosines."""
 
-    found: dict[int, float]
+    neighbours: Neighbours
     table: str
     vector: Vectors
-    background: Background
     notes: tuple[str, ...]
 
 
@@ -61,7 +61,7 @@ def rank(
     them. readable: share of the query that the embedder can read. by_words: whether words count at all; without them
     the cosine is the score.
     """
-    found = nearest.found if nearest else {}
+    found = nearest.neighbours.found if nearest else {}
     known = origins(connection, list(dict.fromkeys([*matching, *found, *answers])))
     ranks = {
         "lexical": {passage: rank for rank, passage in enumerate(matching, 1)},
@@ -71,15 +71,15 @@ def rank(
     cosines: dict[int, float] = {}
     if nearest:
         others = [passage for passage in known if passage not in found]
-        cosines = found | dense.cosines(connection, nearest.table, nearest.vector, others)
+        cosines = found | cosines_of(connection, nearest.table, nearest.vector, others)
     if not by_words:
         return Ranking(_shared(order(cosines, 1.0, ranks, said_at), known), {}, cosines)
     words, most = _words(connection, wording, known)
     surprises: dict[int, float] = {}
     whole = QUESTION_PENALTY + most
     if nearest:
-        surprises = {passage: nearest.background.surprise(cosine) for passage, cosine in cosines.items()}
-        whole += readable**2 * nearest.background.surprise(1.0)
+        surprises = {passage: nearest.neighbours.background.surprise(cosine) for passage, cosine in cosines.items()}
+        whole += readable**2 * nearest.neighbours.background.surprise(1.0)
     evidence = add_up(words, surprises, readable, [passage for passage, origin in known.items() if origin.asks])
     scores = lift_sessions(evidence, {passage: origin.session_id for passage, origin in known.items()})
     # Shifted by what a question can lose, so that no score is negative.
@@ -131,7 +131,6 @@ def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSq
     if not vector.any():
         raise UnreadableError("the embedder understands nothing in this query")
     notes: tuple[str, ...] = ()
-    usual = dense.background(connection, table, vector, where.repository_ids)
     if missing := dense.count_without_vector(connection, table):
         notes = (f'{missing} passages have no vector yet and are found by their words only; run "recall embed"',)
-    return Nearest(dict(dense.search_dense(connection, table, vector, where, depth)), table, vector, usual, notes)
+    return Nearest(search_dense(connection, table, vector, where, depth), table, vector, notes)

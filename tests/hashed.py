@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recall.dense import codes
 from recall.embedding import Vectors, unit
 
 
@@ -30,5 +31,7 @@ class Hashed:
 
 def holding_vector(folder: Path, text: str) -> list[str]:
     """Names of the files below a folder that hold the vector of a passage."""
-    vector = unit(Hashed().embed_passages([text]))[0].astype(np.float32).tobytes()
-    return [path.name for path in folder.rglob("*") if path.is_file() and vector in path.read_bytes()]
+    vector = unit(Hashed().embed_passages([text]))[0]
+    forms = (vector.astype(np.float32).tobytes(), codes(vector).tobytes())
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(form in path.read_bytes() for form in forms)]

@@ -19,6 +19,8 @@ from recall import AddReport, Message, ModelError, NotFoundError, Scope, Session
 from recall import index as index_module
 from recall.embedding import Vectors, unit
 from recall.fusion import Background
+from recall.nearest import Neighbours, cosines_of, search_dense
+from recall.scope_sql import ScopeSql
 
 EVERYWHERE = Scope.everywhere()
 START = datetime(2026, 3, 2, 10, tzinfo=UTC)
@@ -556,7 +558,8 @@ def test_what_cosines_are_usual_is_told_by_the_passages_of_the_repositories(harb
     assert table is not None
     vector = unit(harbor.embedder.embed_query("the lantern"))
     ids = [int(row[0]) for row in connection.execute("select id from passages")]
-    cosines = list(dense.cosines(connection, table, vector, ids).values())
-    usual = dense.background(connection, table, vector, [])
+    cosines = list(cosines_of(connection, table, vector, ids).values())
+    usual = search_dense(connection, table, vector, ScopeSql((), "1", ()), 10).background
     assert (usual.mean, usual.deviation) == pytest.approx((np.mean(cosines), np.std(cosines)))
-    assert dense.background(connection, table, vector, [999]) == Background(0.0, 0.0)
+    nothing = search_dense(connection, table, vector, ScopeSql((999,), "1", ()), 10)
+    assert nothing == Neighbours({}, Background(0.0, 0.0))
