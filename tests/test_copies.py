@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recall
-from recall import Message, Scope, Session
+from recall import Message, Scope, Session, copies
+from recall.database import Database
 from recall.embedding import Vectors
 from recall.types import Role
 
@@ -296,3 +297,10 @@ def test_what_is_a_copy_can_no_longer_be_found(history: History) -> None:
         assert index.database.value(copies) == 0
         indexed = index.database.value("select count(*) from lexical")
         assert indexed == index.counts()["passages"]
+
+
+@pytest.mark.parametrize("query", [copies._RELATED, copies._SHARES_UUID, copies._EQUAL_KEYS])
+def test_no_session_is_compared_with_all_messages_of_the_archive(query: str) -> None:
+    values = {"session": 1, "first_new": 1} if ":session" in query else (1, 2)
+    plan = [str(row[3]) for row in Database(None).connection.execute(f"explain query plan {query}", values)]
+    assert not [step for step in plan if step.startswith("SCAN")]
