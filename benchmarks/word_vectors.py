@@ -1,8 +1,8 @@
 """An embedder whose passages cost next to nothing: to embed a million with the model takes hours.
 
 A passage is the sum of what the bundled model says of its words, less what it says of all words, each weighted by how
-rare the word is in the vocabulary, with a share of what all texts have in common. A question is embedded by the model itself, so that its time
-is in the measurement.
+rare the word is, with a share of what all texts have in common. A question is embedded by the model itself, so that its
+time is in the measurement.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-import recall
 from benchmarks.vocabulary import Vocabulary, chinese, english
+from recall import Embedder
 
 COMMON = 0.35
-"""Norm of the mean of the model's vectors of 47,644 passages of the data sets."""
+"""Norm of the mean of all passages: as the model's vectors of 47,644 passages of the data sets have it."""
 
 _WORD = re.compile(r"[A-Za-z_]+|[\u3400-\u9fff]{2}")
 
@@ -28,19 +28,13 @@ class WordVectors:
     name = "word-vectors"
     dimension = 384
 
-    def __init__(self, model: recall.Embedder) -> None:
-        """Embeds each word of the vocabularies, which takes about a minute."""
+    def __init__(self, model: Embedder) -> None:
+        """Embeds each word of the vocabularies at its first use, which takes a minute."""
         self._model = model
         self.max_tokens: int = model.max_tokens  # type: ignore[attr-defined]
-        words, weights = [], []
-        for vocabulary in (english(), chinese()):
-            words += [str(word) for word in vocabulary.words]
-            weights += _rarity(vocabulary).tolist()
-        vectors = model.embed_passages(words)
-        self._common = vectors.mean(axis=0)
-        self._common /= np.linalg.norm(self._common)
-        self._vectors = (vectors - vectors.mean(axis=0)) * np.array(weights, dtype=np.float32)[:, None]
-        self._number = {word: number for number, word in enumerate(words)}
+        self._number: dict[str, int] = {}
+        self._common = np.zeros(0, np.float32)
+        self._vectors = np.zeros((0, 0), np.float32)
 
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
         """As the model has them."""
@@ -53,7 +47,21 @@ class WordVectors:
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit rows, zeros where no word is known."""
+        if not self._number:
+            self._learn()
         return np.stack([self._embedded(text) for text in texts])
+
+    def _learn(self) -> None:
+        words: list[str] = []
+        weights: list[float] = []
+        for vocabulary in (english(), chinese()):
+            words += [str(word) for word in vocabulary.words]
+            weights += _rarity(vocabulary).tolist()
+        vectors = self._model.embed_passages(words)
+        mean = vectors.mean(axis=0)
+        self._common = mean / np.linalg.norm(mean)
+        self._vectors = (vectors - mean) * np.array(weights, dtype=np.float32)[:, None]
+        self._number = {word: number for number, word in enumerate(words)}
 
     def _embedded(self, text: str) -> NDArray[np.float32]:
         known = list(self._known(text))
@@ -61,7 +69,7 @@ class WordVectors:
             return np.zeros(self.dimension, np.float32)
         own = self._vectors[known].sum(axis=0)
         own /= max(float(np.linalg.norm(own)), 1e-6)
-        mixed: NDArray[np.float32] = COMMON * self._common + np.sqrt(1 - COMMON**2) * own
+        mixed: NDArray[np.float32] = COMMON * self._common + np.float32(np.sqrt(1 - COMMON**2)) * own
         return mixed
 
     def _known(self, text: str) -> Iterator[int]:
@@ -73,4 +81,5 @@ class WordVectors:
 
 def _rarity(vocabulary: Vocabulary) -> NDArray[np.float64]:
     """-ln of how often each word is used."""
-    return -np.log(np.diff(vocabulary.cumulative, prepend=0.0))
+    rarity: NDArray[np.float64] = -np.log(np.diff(vocabulary.cumulative, prepend=0.0))
+    return rarity

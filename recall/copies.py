@@ -167,7 +167,8 @@ from messages where session_id = ? order by number
 _MARK = "update messages set copied_from = ?, text = '', files = '' where id = ?"
 _SHARES_UUID = """
 select 1 from messages mine join messages theirs on theirs.key = mine.key and theirs.digest = mine.digest
-where mine.session_id = ? and theirs.session_id = ? and theirs.key <> '' and mine.key <> '' and mine.key like '________-____-____-____-____________%' limit 1
+where mine.session_id = ? and theirs.session_id = ? and theirs.key <> '' and mine.key <> ''
+  and mine.key like '________-____-____-____-____________%' limit 1
 """
 _EQUAL_KEYS = """
 select theirs.id, mine.id from messages theirs
