@@ -34,6 +34,8 @@ _RUNS = (
 )
 _LETTER = rf"[^\W_{_RUNS}][\u0300-\u036f]*"  # with its accents, where they are written apart
 _TOKEN = re.compile(rf"(?P<run>[{_RUNS}]+)|(?:{_LETTER})+(?:_+(?:{_LETTER})+)*")
+_WORD = re.compile(rf"[{_RUNS}]|[^\W\d_{_RUNS}]+")
+_PAIR = re.compile(rf"(?=([{_RUNS}][{_RUNS}]))")
 _RUN_CHARACTER = re.compile(rf"[{_RUNS}]")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -64,6 +66,15 @@ def terms(text: str) -> list[str]:
         else:
             found.extend(_word_terms(match[0]))
     return found
+
+
+def words(text: str) -> frozenset[str]:
+    """The different words of a text, digits apart, and of Chinese the characters and pairs: to compare texts by.
+
+    Quicker than terms, of which it takes no stems and no parts.
+    """
+    found = _WORD.findall(text.casefold())
+    return frozenset(found if text.isascii() else found + _PAIR.findall(text))
 
 
 def query_terms(text: str) -> list[str]:

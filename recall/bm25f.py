@@ -15,7 +15,6 @@ stands around a message tells more of it than a larger model does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,40 +26,61 @@ B = 0.6
 NEIGHBOUR_WEIGHTS = (0.4, 0.2)
 QUESTION_WEIGHT = 0.6
 
-
-@dataclass(frozen=True, slots=True)
-class TermCounts:
-    """How often a passage holds each term of the query, in the query's order, and its length in terms."""
-
-    counts: tuple[int, ...]
-    length: int
+Floats = NDArray[np.float64]
 
 
 def gains(
-    origins: Mapping[int, Origin], counts: Mapping[int, TermCounts], idf: Sequence[float], average_length: float
-) -> NDArray[np.float64]:
+    origins: Mapping[int, Origin],
+    passage_ids: NDArray[np.int64],
+    counts: Floats,
+    lengths: Floats,
+    idf: Sequence[float],
+    average_length: float,
+) -> Floats:
     """g of each passage and term, shape (origins, idf), in their orders.
 
-    origins: passage id to what stands around it. counts: those of every passage that holds any term; the others count
-    as of average length. idf: of each term, in the order of the counts.
+    origins: passage id to what stands around it. passage_ids: these passages and all that stand around them,
+    ascending; counts, shape (passages, idf), and lengths, in terms, are theirs.
     """
-    frequencies = np.zeros((len(origins), len(idf)))
-    lengths = np.zeros(len(origins))
+    rows: list[int] = []
+    others: list[int] = []
+    weights: list[float] = []
     for row, (passage, origin) in enumerate(origins.items()):
-        around = zip(NEIGHBOUR_WEIGHTS, origin.neighbours, strict=False)
-        for weight, ids in ((1.0, (passage,)), *around):
+        for weight, ids in ((1.0, (passage,)), *zip(NEIGHBOUR_WEIGHTS, origin.neighbours, strict=False)):
             for id in ids:
-                found = counts.get(id)
-                if found is not None:
-                    frequencies[row] += weight * np.asarray(found.counts)
-                lengths[row] += weight * (found.length if found is not None else average_length)
-        if origin.question is not None and origin.question in counts:
-            frequencies[row] += QUESTION_WEIGHT * np.asarray(counts[origin.question].counts)
-    full_length = average_length * (1 + 2 * sum(NEIGHBOUR_WEIGHTS))
-    saturation = K1 * (1 - B + B * lengths / full_length) if full_length else np.full(len(origins), K1)
-    return np.asarray(idf) * frequencies * (K1 + 1) / (frequencies + saturation[:, None])
+                rows.append(row)
+                others.append(id)
+                weights.append(weight)
+    frequencies = np.zeros((len(origins), len(idf)))
+    around = np.zeros(len(origins))
+    places, weighted = np.searchsorted(passage_ids, others), np.array(weights)
+    np.add.at(frequencies, rows, weighted[:, None] * counts[places])
+    np.add.at(around, rows, weighted * lengths[places])
+    asked = [(row, origin.question) for row, origin in enumerate(origins.values()) if origin.question is not None]
+    if asked:
+        answers, questions = zip(*asked, strict=True)
+        frequencies[list(answers)] += QUESTION_WEIGHT * counts[np.searchsorted(passage_ids, questions)]
+    return bm25_gains(frequencies, np.asarray(idf), around, average_length * (1 + 2 * sum(NEIGHBOUR_WEIGHTS)))
 
 
-def largest(idf: Sequence[float]) -> NDArray[np.float64]:
+def bm25(counts: Floats, idf: Floats, lengths: NDArray[np.int64], average_length: float) -> Floats:
+    """BM25 of passages by themselves; counts has the shape (passages, idf)."""
+    total: Floats = bm25_gains(counts, idf, lengths.astype(np.float64), average_length).sum(axis=1)
+    return total
+
+
+def bm25_gains(counts: Floats, idf: Floats, lengths: Floats, average_length: float) -> Floats:
+    """What each term adds, in the shape of `counts`."""
+    saturation = K1 * (1 - B + B * lengths / average_length) if average_length else np.full(len(counts), K1)
+    gained: Floats = idf * counts * (K1 + 1) / (counts + saturation[:, None])
+    return gained
+
+
+def saturated(count: float) -> float:
+    """What a term that stands `count` times in a passage of average length adds, in units of its idf."""
+    return count * (K1 + 1) / (count + K1)
+
+
+def largest(idf: Sequence[float]) -> Floats:
     """What g comes close to where every term is repeated without end, shape (1, idf)."""
     return (K1 + 1) * np.asarray([idf], dtype=np.float64)

@@ -20,6 +20,9 @@ from recall.errors import DatabaseError
 
 BUSY_TIMEOUT_MS = 10_000
 
+CACHE_KB = 32_768
+"""What SQLite keeps of the file in memory: with its usual 2 MB, searches of a large archive read most pages anew."""
+
 SqliteError = apsw.Error
 
 Value = int | float | str | bytes | None
@@ -48,6 +51,7 @@ class Database:
             self.connection.execute("pragma secure_delete = on")
             self.connection.execute("pragma synchronous = normal")
             self.connection.execute("pragma foreign_keys = on")
+            self.connection.execute(f"pragma cache_size = -{CACHE_KB}")
             _migrate(self.connection)
         except (apsw.Error, OSError) as error:
             raise DatabaseError(explain(error, path)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,16 +11,14 @@ from recall import analysis
 PER_SESSION = 2
 """Hits of one session, as long as others have something to show, unless the caller asks for more."""
 
-SHORT_TERMS = 12
-"""Passages with fewer different terms are shown for each session: "run the tests" was meant anew each time."""
+SHORT = 8
+"""Passages with fewer different words are shown for each session: "run the tests" was meant anew each time."""
 
 NEAR_DUPLICATE = 0.8
-"""Jaccard similarity of two passages' terms, numbers apart, above which they are shown as one."""
+"""Jaccard similarity of two passages' words, numbers apart, above which they are shown as one."""
 
 COUNTED = 60
 """Candidates behind the last one needed that are still looked at, for being like one that is shown."""
-
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +62,11 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
         if candidate.message_id in messages:
             continue
         messages.add(candidate.message_id)
-        terms = _terms(candidate)
-        if (leader := _alike(candidate, terms, leaders)) is not None:
+        words = analysis.words(candidate.text)
+        if (leader := _alike(candidate, words, leaders)) is not None:
             similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
             continue
-        leaders.append(_Leader(candidate, terms))
+        leaders.append(_Leader(candidate, words))
         entitled[candidate.session_id] = min(per_session, entitled.get(candidate.session_id, 0) + 1)
         if sum(entitled.values()) >= limit:
             break
@@ -79,7 +76,7 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
     for candidate in islice(waiting, COUNTED):
         if candidate.message_id not in messages:
             messages.add(candidate.message_id)
-            if (leader := _alike(candidate, _terms(candidate), shown)) is not None:
+            if (leader := _alike(candidate, analysis.words(candidate.text), shown)) is not None:
                 similar[leader.passage_id] = similar.get(leader.passage_id, 0) + 1
     return [Group(candidate, similar.get(candidate.passage_id, 0)) for candidate in chosen]
 
@@ -89,19 +86,15 @@ class _Leader:
     """A candidate that is like none before it."""
 
     candidate: Candidate
-    terms: frozenset[str]
+    words: frozenset[str]
 
 
-def _terms(candidate: Candidate) -> frozenset[str]:
-    return frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
-
-
-def _alike(candidate: Candidate, terms: frozenset[str], leaders: Iterable[_Leader]) -> Candidate | None:
+def _alike(candidate: Candidate, words: frozenset[str], leaders: Iterable[_Leader]) -> Candidate | None:
     """The first leader that says nearly the same; a short text is alike inside its session only."""
     for leader in leaders:
-        if leader.candidate.session_id != candidate.session_id and len(terms) < SHORT_TERMS:
+        if leader.candidate.session_id != candidate.session_id and len(words) < SHORT:
             continue
-        if _jaccard(terms, leader.terms) >= NEAR_DUPLICATE:
+        if _jaccard(words, leader.words) >= NEAR_DUPLICATE:
             return leader.candidate
     return None
 

@@ -106,7 +106,7 @@ class Intake:
     def index_message(self, connection: apsw.Connection, message: StoredMessage) -> None:
         """Cut a stored message into passages and index them. Inside the caller's transaction."""
         parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
-        lexical.put_terms(connection, parts, message.repository_id, message.session_id)
+        lexical.put_terms(connection, parts, message.repository_id)
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:
         """Bring the session up to date after its last new message; number of messages that were copies.

@@ -9,7 +9,6 @@ passages got no hits at all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 from recall.dense import sign_bits
 from recall.embedding import Vectors
 from recall.fusion import Background
-from recall.scope_sql import ScopeSql
+from recall.lexical import growing
+from recall.scope_sql import ScopeSql, inside
 from recall.vector_blocks import Codes, Integers, count_rows, places_of, read_bits, read_codes, read_codes_at
 
 EXACT_ROWS = 40_000
@@ -29,11 +29,8 @@ EXACT_ROWS = 40_000
 CANDIDATES, CANDIDATE_SHARE = 2_000, 100
 """Rows that are compared after their bits: at least so many, and one of CANDIDATE_SHARE in a larger scope."""
 
-SAMPLE = 1_024
-"""Cosines that tell what is usual, where not all are known: mean and deviation to 3% of the deviation."""
-
-GROWTH = 8
-"""How many times as many candidates are looked at next, where too few were inside the scope."""
+SAMPLE = 512
+"""Cosines that tell what is usual, where not all are known: mean and deviation to 4% of the deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +62,7 @@ def _among_all(connection: apsw.Connection, table: str, vector: Vectors, where: 
     rows = read_codes(connection, table, where.repository_ids)
     passages = rows.passage_ids[rows.used]
     values = _compare(rows.values.view(np.int8), vector)[rows.used]
-    found: dict[int, float] = {}
-    for some in _growing(np.argsort(-values, kind="stable"), 2 * depth):
-        inside = _inside(connection, passages[some], where)
-        found |= {passage: value for passage, value in _pairs(passages[some], values[some]) if passage in inside}
-        if len(found) >= depth:
-            break
-    return Neighbours(dict(list(found.items())[:depth]), _usual(values))
+    return Neighbours(_best_inside(connection, passages, values, where, depth), _usual(values))
 
 
 def _by_bits(connection: apsw.Connection, table: str, vector: Vectors, where: ScopeSql, depth: int) -> Neighbours:
@@ -80,17 +71,28 @@ def _by_bits(connection: apsw.Connection, table: str, vector: Vectors, where: Sc
     distances = _hamming(rows.values, sign_bits(vector))[rows.used]
     enough = max(CANDIDATES, len(passages) // CANDIDATE_SHARE)
     found: dict[int, float] = {}
-    for some in _growing(np.argsort(distances, kind="stable"), enough):
-        inside = _inside(connection, passages[some], where)
-        kept = some[np.isin(passages[some], list(inside))]
-        kept = kept[np.argsort(places[kept])]
-        values = _compare(read_codes_at(connection, table, places[kept]), vector)
-        found |= dict(_pairs(passages[kept], values))
-        if len(found) >= CANDIDATES:
+    for near in growing(np.argsort(distances, kind="stable"), enough):
+        near = near[np.argsort(places[near])]
+        values = _compare(read_codes_at(connection, table, places[near]), vector)
+        found |= _best_inside(connection, passages[near], values, where, depth)
+        if len(found) >= depth:
             break
     best = sorted(found.items(), key=lambda pair: -pair[1])[:depth]
     sample = np.sort(places)[np.linspace(0, len(places) - 1, SAMPLE, dtype=np.int64)]
     return Neighbours(dict(best), _usual(_compare(read_codes_at(connection, table, sample), vector)))
+
+
+def _best_inside(
+    connection: apsw.Connection, passages: Integers, values: NDArray[np.float32], where: ScopeSql, depth: int
+) -> dict[int, float]:
+    """Passage id to cosine of the best that lie inside the filter, best first, at most `depth`."""
+    found: dict[int, float] = {}
+    for some in growing(np.argsort(-values, kind="stable"), 2 * depth):
+        kept = {id for (id,) in inside(connection, passages[some].tolist(), where)}
+        found |= {passage: value for passage, value in _pairs(passages[some], values[some]) if passage in kept}
+        if len(found) >= depth:
+            break
+    return dict(list(found.items())[:depth])
 
 
 def _hamming(rows: NDArray[np.uint8], bits: NDArray[np.uint8]) -> NDArray[np.uint16]:
@@ -107,21 +109,6 @@ def _compare(codes: Codes, vector: Vectors) -> NDArray[np.float32]:
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     compared: NDArray[np.float32] = rows @ vector[: rows.shape[1]] / np.maximum(norms, 1.0)
     return compared
-
-
-def _growing(order: Integers, first: int) -> Iterator[Integers]:
-    """Parts of `order`, each GROWTH times as long as all before it."""
-    start, end = 0, first
-    while start < len(order):
-        yield order[start:end]
-        start, end = end, end * GROWTH
-
-
-def _inside(connection: apsw.Connection, passage_ids: Integers, where: ScopeSql) -> set[int]:
-    """Those of these passages that lie inside the filter."""
-    sql = f"select p.id from json_each(?) as j join passages p on p.id = j.value where p.embeddable = 1 and {where.sql}"
-    rows = connection.execute(sql, (json.dumps(passage_ids.tolist()), *where.values))
-    return {int(row[0]) for row in rows}
 
 
 def _pairs(passages: Integers, values: NDArray[np.float32]) -> Iterator[tuple[int, float]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import apsw
+import numpy as np
 
 from recall import dense, lexical
 from recall.bm25f import gains, largest
@@ -15,8 +16,9 @@ from recall.database import Database
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
 from recall.fusion import QUESTION_PENALTY, Ranked, add_up, lift_sessions, order
+from recall.lexical import Postings
 from recall.nearest import Neighbours, cosines_of, search_dense
-from recall.passages import Origin, origins
+from recall.passages import Origin, lengths, origins
 from recall.scope_sql import ScopeSql
 
 
@@ -49,6 +51,7 @@ class Ranking:
 def rank(
     connection: apsw.Connection,
     wording: Wording,
+    postings: Postings,
     matching: Sequence[int],
     answers: Sequence[int],
     nearest: Nearest | None,
@@ -74,7 +77,7 @@ def rank(
         cosines = found | cosines_of(connection, nearest.table, nearest.vector, others)
     if not by_words:
         return Ranking(_shared(order(cosines, 1.0, ranks, said_at), known), {}, cosines)
-    words, most = _words(connection, wording, known)
+    words, most = _words(connection, wording, postings, known)
     surprises: dict[int, float] = {}
     whole = QUESTION_PENALTY + most
     if nearest:
@@ -90,15 +93,18 @@ def rank(
 
 
 def _words(
-    connection: apsw.Connection, wording: Wording, known: Mapping[int, Origin]
+    connection: apsw.Connection, wording: Wording, postings: Postings, known: Mapping[int, Origin]
 ) -> tuple[dict[int, float], float]:
     """(L of every candidate, the most that L can come close to)."""
-    terms, idf = list(wording.weights), list(wording.weights.values())
+    idf = list(wording.weights.values())
     around = {other for origin in known.values() for pair in origin.neighbours for other in pair}
-    counts = lexical.count_terms(
-        connection, terms, [origin.session_id for origin in known.values()], known.keys() | around
-    )
-    told = wording.evidence(gains(known, counts, idf, lexical.average_length(connection)))
+    ids = np.array(sorted(known.keys() | around), dtype=np.int64)
+    counts = postings.counts(ids)
+    average = lexical.average_length(connection)
+    length_of = lengths(connection, ids[counts.any(axis=1)].tolist())
+    # What holds no term counts as of average length.
+    of_each = np.array([length_of.get(id, average) for id in ids.tolist()], dtype=np.float64)
+    told = wording.evidence(gains(known, ids, counts, of_each, idf, average))
     return dict(zip(known, told.tolist(), strict=True)), float(wording.evidence(largest(idf))[0])
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import apsw
 
 from recall import archive
 from recall.archive import milliseconds, stored_place
-from recall.database import Value
+from recall.database import Row, Value
 from recall.scope import Scope
 
 
@@ -60,6 +62,15 @@ def scope_sql(connection: apsw.Connection, scope: Scope) -> ScopeSql | None:
         parts.append(_TOUCHED_FILE)
         values.append(f"%{_escaped(scope.file)}%")
     return ScopeSql(repositories, " and ".join(parts) or "1", tuple(values))
+
+
+def inside(
+    connection: apsw.Connection, passage_ids: Sequence[int], where: ScopeSql, columns: str = "p.id"
+) -> list[Row]:
+    """Rows of those of these passages that lie inside the filter, in no order."""
+    # "cross join" keeps the order: with the index of the repository first, this took 250 ms instead of 1.
+    sql = f"select {columns} from json_each(?) as j cross join passages p on p.id = j.value where {where.sql}"
+    return connection.execute(sql, (json.dumps(passage_ids), *where.values)).fetchall()
 
 
 def _escaped(text: str) -> str:

@@ -91,9 +91,11 @@ def search(
         found = concepts(text)
         asked = wording(found, lexical.term_weights(connection, terms_of(found)))
         by_words = query.mode != "dense"
-        matching = lexical.search_lexical(connection, list(asked.weights), where, DEPTH) if by_words else []
+        idf = list(asked.weights.values())
+        postings = lexical.read_postings(connection, list(asked.weights) if by_words else [], where.repository_ids)
+        matching = lexical.search_lexical(connection, postings, idf, where, DEPTH)
         answers = answers_to(connection, matching, where) if by_words else []
-        ranking = rank(connection, asked, matching, answers, nearest, readable, by_words)
+        ranking = rank(connection, asked, postings, matching, answers, nearest, readable, by_words)
     if reranker is not None:
         try:
             ranking = replace(

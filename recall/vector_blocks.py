@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recall.database import Row, Value
 
-BLOCK_ROWS = 256
+BLOCK_ROWS = 128
 """Rows of a block. Each repository has blocks of its own, so the last one of each is half empty on average."""
 
 Integers = NDArray[np.int64]

@@ -1,21 +1,48 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from recall.bm25f import K1, NEIGHBOUR_WEIGHTS, QUESTION_WEIGHT, B, TermCounts, gains, largest
+from recall.bm25f import K1, NEIGHBOUR_WEIGHTS, QUESTION_WEIGHT, B, largest
+from recall.bm25f import gains as gains_of
 from recall.passages import Origin
 
 IDF = (2.0, 0.5)
+AVERAGE = 10.0
+
+
+class TermCounts(NamedTuple):
+    counts: tuple[int, int]
+    length: int
+
+
 COUNTS = st.dictionaries(
     st.integers(0, 9),
     st.builds(TermCounts, st.tuples(st.integers(0, 5), st.integers(0, 5)), st.integers(1, 40)),
     max_size=10,
 )
+
+
+def gains(
+    origins: Mapping[int, Origin], counts: Mapping[int, TermCounts], idf: Sequence[float], average_length: float
+) -> NDArray[np.float64]:
+    """What is not in `counts` holds no term, and is of average length."""
+    ids = sorted({*origins, *(other for origin in origins.values() for pair in origin.neighbours for other in pair)})
+    held = [counts.get(id, TermCounts((0, 0), int(AVERAGE))) for id in ids]
+    return gains_of(
+        origins,
+        np.array(ids, dtype=np.int64),
+        np.array([one.counts for one in held], dtype=np.float64).reshape(-1, 2),
+        np.array([one.length for one in held], dtype=np.float64),
+        idf,
+        average_length,
+    )
 
 
 def origin(neighbours: Sequence[Sequence[int]] = (), question: int | None = None) -> Origin:
