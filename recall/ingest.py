@@ -144,8 +144,9 @@ class _Reading:
                     session_id, stored = self.intake.store(
                         connection, self.reader.session, batch, self.occurrences, transcript_id
                     )
-                    self.entry = replace(self.entry, session_id=session_id)
-                    ledger.put(connection, self.path, self.entry)
+                    if session_id != self.entry.session_id:
+                        self.entry = replace(self.entry, session_id=session_id)
+                        ledger.put_session(connection, transcript_id, session_id)
                     new_messages += len(stored)
                     first_new = first_new or (stored[0].id if stored else 0)
                 if done and self.entry.session_id is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,11 @@ def put(connection: apsw.Connection, path: Path, entry: Entry) -> int:
     return int(row[0])
 
 
+def put_session(connection: apsw.Connection, transcript_id: int, session_id: int) -> None:
+    """Say which session a transcript holds."""
+    connection.execute("update transcripts set session_id = ? where id = ?", (session_id, transcript_id))
+
+
 def move(connection: apsw.Connection, entry: Entry, path: Path) -> None:
     """Give an entry a new path: its file was moved."""
     connection.execute("update transcripts set path = ? where id = ?", (stored_path(path), entry.id))
@@ -83,15 +90,35 @@ def problems(connection: apsw.Connection) -> list[str]:
 
 def redacted(value: Any) -> Any:
     """The same JSON value with every string in it redacted: masked in its encoded form, a quoted secret could stay."""
+    # A state holds hundreds of ids. Scanned one by one they took more time than the messages.
+    if not redact("\n\n".join(_strings(value))).findings:
+        return value
+    return _redacted(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _redacted(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, dict):
-        return {redact(key).text: redacted(inner) for key, inner in value.items()}
+        return {redact(key).text: _redacted(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(inner) for inner in value]
+        return [_redacted(inner) for inner in value]
     return value
 
 
+@lru_cache(maxsize=16)
 def stored_path(path: Path) -> str:
     """The path as it is stored: a token in a folder's name is a secret too."""
     return redact(str(path)).text
