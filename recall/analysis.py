@@ -13,6 +13,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
+from operator import add
 
 from py_rust_stemmers import SnowballStemmer
 
@@ -34,7 +36,14 @@ _RUNS = (
 )
 _LETTER = rf"[^\W_{_RUNS}][\u0300-\u036f]*"  # with its accents, where they are written apart
 _TOKEN = re.compile(rf"(?P<run>[{_RUNS}]+)|(?:{_LETTER})+(?:_+(?:{_LETTER})+)*")
+# What _TOKEN finds between two runs, two to four times as fast.
+_RUN = re.compile(rf"([{_RUNS}]+)")
+_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*")
+_COMBINING = re.compile("[\u0300-\u036f]")
 _RUN_CHARACTER = re.compile(rf"[{_RUNS}]")
+_HAN = re.compile("[\u4e00-\u9fff]+")
+_ACCENTED = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")
 _HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 STOP_WORDS = frozenset(
@@ -58,11 +67,15 @@ _WEAK_PAIRS = frozenset(
 def terms(text: str) -> list[str]:
     """Index terms of a stored text, in order, with repeats."""
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        if match["run"]:
-            found.extend(_run_terms(_fold(match[0])))
+    for place, part in enumerate(_RUN.split(text)):
+        if place % 2:
+            found += _run_terms(_fold(part))
+        elif part.isascii():
+            found += chain.from_iterable(map(_word_terms, _ASCII_WORD.findall(part)))
+        elif not _COMBINING.search(part):
+            found += chain.from_iterable(map(_word_terms, _WORD.findall(part)))
         else:
-            found.extend(_word_terms(match[0]))
+            found += chain.from_iterable(_word_terms(match[0]) for match in _TOKEN.finditer(part))
     return found
 
 
@@ -134,14 +147,14 @@ def unspaced_share(text: str) -> float:
     return runs / (runs + words / 3)
 
 
-def _run_terms(run: str) -> Iterator[str]:
-    yield from run
-    for i in range(len(run) - 1):
-        yield run[i : i + 2]
+def _run_terms(run: str) -> list[str]:
+    return [*run, *map(add, run, run[1:])]
 
 
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str) -> tuple[str, ...]:
+    if word.isascii() and "_" not in word and word == (lower := word.lower()):
+        return (_stemmed(lower),)
     parts = [part for piece in word[:WORD_LIMIT].split("_") if piece for part in _HUMP.split(piece)]
     found = [_stemmed(_fold(part)) for part in parts]
     if len(parts) > 1:
@@ -161,8 +174,10 @@ def _fold(text: str) -> str:
     """Without differences of case, width and accent."""
     if text.isascii():
         return text.lower()
+    if _HAN.fullmatch(text):
+        return text
     folded = unicodedata.normalize("NFKC", text).casefold()
-    if any("\u00c0" <= c <= "\u024f" or "\u0300" <= c <= "\u036f" or "\u1e00" <= c <= "\u1eff" for c in folded):
+    if _ACCENTED.search(folded):
         decomposed = unicodedata.normalize("NFKD", folded)
         folded = "".join(c for c in decomposed if not unicodedata.combining(c))
     return folded

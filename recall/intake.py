@@ -99,14 +99,15 @@ class Intake:
             for message in messages
         ]
         stored = archive.put_messages(connection, session_id, placed, occurrences, transcript_id)
-        for message in stored:
-            self.index_message(connection, message)
+        self.index_messages(connection, stored)
         return session_id, stored
 
-    def index_message(self, connection: apsw.Connection, message: StoredMessage) -> None:
-        """Cut a stored message into passages and index them. Inside the caller's transaction."""
-        parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
-        lexical.put_terms(connection, parts, message.repository_id, message.session_id)
+    def index_messages(self, connection: apsw.Connection, messages: Iterable[StoredMessage]) -> None:
+        """Cut stored messages into passages and index them. Inside the caller's transaction."""
+        parts = passages.put_passages(connection, messages, self._token_spans, self._max_tokens)
+        lexical.put_terms(
+            connection, ((id, message.repository_id, message.session_id, text) for id, message, text in parts)
+        )
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:
         """Bring the session up to date after its last new message; number of messages that were copies.

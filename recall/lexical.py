@@ -26,14 +26,14 @@ COUNTED_SESSIONS = 400
 """Sessions whose passages are counted at most, those of the best candidates first."""
 
 
-def put_terms(
-    connection: apsw.Connection, passages: Sequence[tuple[int, str]], repository_id: int, session_id: int
-) -> None:
-    """Index passages of one session given as (passage id, text)."""
-    scope = f"r{repository_id} s{session_id}"
+def put_terms(connection: apsw.Connection, passages: Iterable[tuple[int, int, int, str]]) -> None:
+    """Index passages given as (passage id, repository id, session id, text)."""
     connection.executemany(
         "insert into lexical (rowid, scope, terms) values (?, ?, ?)",
-        ((passage_id, scope, " ".join(analysis.terms(text))) for passage_id, text in passages),
+        (
+            (id, f"r{repository} s{session}", " ".join(analysis.terms(text)))
+            for id, repository, session, text in passages
+        ),
     )
 
 

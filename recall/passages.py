@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import apsw
 
 from recall.archive import StoredMessage
-from recall.database import Row
+from recall.database import Row, Value
 from recall.scope_sql import ScopeSql
 
 Span = tuple[int, int]
@@ -33,25 +33,29 @@ _PAUSES = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "�
 
 def put_passages(
     connection: apsw.Connection,
-    message: StoredMessage,
+    messages: Iterable[StoredMessage],
     token_spans: Callable[[str], Sequence[Span]],
     max_tokens: int,
-) -> list[tuple[int, str]]:
-    """Store the passages of a message; (id, text) of each, in order."""
-    embeddable = message.role in EMBEDDABLE_ROLES
-    spans = token_spans(message.text) if embeddable else character_spans(message.text)
+) -> list[tuple[int, StoredMessage, str]]:
+    """Store the passages of messages; (id, message, text) of each, in order. Inside the caller's transaction."""
+    last: Row | None = connection.execute("select seq from sqlite_sequence where name = 'passages'").fetchone()
+    id = last[0] if last else 0
+    rows: list[tuple[Value, ...]] = []
     stored = []
-    for start, end in split(message.text, spans, max_tokens):
-        row = connection.execute(
-            _ADD_PASSAGE,
-            (
-                message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
-                int(message.subagent), message.said_at, start, end, int(embeddable),
-                int(embeddable and asks(message.text[start:end])),
-            ),
-        ).fetchone()  # fmt: skip
-        assert row is not None
-        stored.append((int(row[0]), message.text[start:end]))
+    for message in messages:
+        embeddable = message.role in EMBEDDABLE_ROLES
+        for start, end in cut(message.text, token_spans if embeddable else character_spans, max_tokens):
+            id += 1
+            text = message.text[start:end]
+            rows.append(
+                (
+                    id, message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
+                    int(message.subagent), message.said_at, start, end, int(embeddable),
+                    int(embeddable and asks(text)),
+                )
+            )  # fmt: skip
+            stored.append((id, message, text))
+    connection.executemany(_ADD_PASSAGE, rows)
     return stored
 
 
@@ -104,6 +108,13 @@ def asks(text: str) -> bool:
     return text.rstrip(_CLOSING).endswith(_QUESTION_ENDS)
 
 
+def cut(text: str, token_spans: Callable[[str], Sequence[Span]], max_tokens: int) -> list[Span]:
+    """What `split` gives for the tokens of `text`, which is not tokenised where it is short enough without."""
+    # Tokenising takes as long as all else. A tokenizer makes one token of a character of ASCII at most.
+    short = len(text) <= max_tokens and text.isascii()
+    return split(text, () if short else token_spans(text), max_tokens)
+
+
 def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
     """[start, end) of passages of at most `max_tokens` tokens that cover all of `text` but white space, ascending.
 
@@ -132,7 +143,8 @@ def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
 
 def character_spans(text: str) -> list[Span]:
     """Pseudo-tokens of CHARACTERS_A_TOKEN code points."""
-    return [(i, i + CHARACTERS_A_TOKEN) for i in range(0, len(text), CHARACTERS_A_TOKEN)]
+    starts = range(0, len(text), CHARACTERS_A_TOKEN)
+    return list(zip(starts, range(CHARACTERS_A_TOKEN, len(text) + CHARACTERS_A_TOKEN, CHARACTERS_A_TOKEN), strict=True))
 
 
 def _last_pause(text: str, start: int, end: int) -> int:
@@ -161,10 +173,9 @@ def _stripped(text: str, start: int, end: int) -> Span | None:
 
 
 _ADD_PASSAGE = """
-insert into passages (message_id, session_id, repository_id, worktree_id, role, subagent, said_at, start_at, end_at,
+insert into passages (id, message_id, session_id, repository_id, worktree_id, role, subagent, said_at, start_at, end_at,
                       embeddable, asks)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-returning id
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _BEFORE = "(select max(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id < {id})"
 _BEHIND = "(select min(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id > {id})"
