@@ -140,7 +140,7 @@ def _entries(connection: apsw.Connection, session_id: int) -> list[_Entry]:
     return [_Entry(row[0], row[1], bool(row[2]), row[3], row[4]) for row in rows]
 
 
-# The conditions `<> ''` are those of the partial indexes: without them each new message is compared with all of the archive.
+# `<> ''` is the condition of the partial indexes: without it each new message is compared with all of the archive.
 _RELATED = """
 select other.id from sessions me join sessions other on other.name = me.forked_from where me.id = :session
 union
@@ -166,7 +166,8 @@ from messages where session_id = ? order by number
 _MARK = "update messages set copied_from = ?, text = '', files = '' where id = ?"
 _SHARES_UUID = """
 select 1 from messages mine join messages theirs on theirs.key = mine.key and theirs.digest = mine.digest
-where mine.session_id = ? and theirs.session_id = ? and theirs.key <> '' and mine.key like '________-____-____-____-____________%' limit 1
+where mine.session_id = ? and theirs.session_id = ? and theirs.key <> ''
+  and mine.key like '________-____-____-____-____________%' limit 1
 """
 _EQUAL_KEYS = """
 select theirs.id, mine.id from messages theirs

@@ -10,6 +10,7 @@ from dataclasses import replace
 import apsw
 
 from recall import archive, copies, dense, lexical, passages
+from recall.ahead import Batch
 from recall.archive import Occurrences, StoredMessage
 from recall.database import Database, Row
 from recall.places import Place, place_of
@@ -44,6 +45,7 @@ class Intake:
         self._harmless: set[str] = set()
         """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
         self.redactions: Counter[str] = Counter()
+        self._cut_ahead: dict[tuple[str, str], Sequence[passages.Part]] = {}
 
     def prepare_session(self, session: Session) -> Session:
         """The session's own fields without secrets; its messages stay as they are."""
@@ -108,10 +110,18 @@ class Intake:
 
     def index_messages(self, connection: apsw.Connection, messages: Iterable[StoredMessage]) -> None:
         """Cut stored messages into passages and index them. Inside the caller's transaction."""
-        parts = passages.put_passages(connection, messages, self._token_spans, self._max_tokens)
-        lexical.put_terms(
-            connection, ((id, message.repository_id, message.session_id, text) for id, message, text in parts)
-        )
+        index_messages(connection, ((message, self.parts(message.role, message.text)) for message in messages))
+
+    def parts(self, role: str, text: str) -> Sequence[passages.Part]:
+        """The passages of a prepared text, cut ahead or now."""
+        parts = self._cut_ahead.get((role, text))
+        return passages.parts_of(role, text, self._token_spans, self._max_tokens) if parts is None else parts
+
+    def take_over(self, batch: Batch) -> None:
+        """Learn what a worker has done already for the messages that are stored next."""
+        texts = ((message.role, message.text) for message in batch.messages)
+        self._cut_ahead = dict(zip(texts, batch.parts, strict=True)) if batch.parts else {}
+        self.redactions.update(batch.redactions)
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:
         """Bring the session up to date after its last new message; number of messages that were copies.
@@ -144,6 +154,14 @@ class Intake:
 def safe_key(key: str) -> str:
     """The agent's id of a message as it is stored and compared: masked without a fingerprint, which may change."""
     return key if _PLAIN_KEY.fullmatch(key) else redact(key).text
+
+
+def index_messages(
+    connection: apsw.Connection, messages: Iterable[tuple[StoredMessage, Sequence[passages.Part]]]
+) -> None:
+    """Index stored messages by their passages. Inside the caller's transaction."""
+    stored = passages.put_passages(connection, messages)
+    lexical.put_terms(connection, ((id, said.repository_id, said.session_id, terms) for id, said, terms in stored))
 
 
 def remove_passages(connection: apsw.Connection, message_id: int) -> None:

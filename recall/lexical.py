@@ -13,7 +13,6 @@ from typing import Any
 
 import apsw
 
-from recall import analysis
 from recall.bm25f import TermCounts
 from recall.database import Row, Value
 from recall.passages import count
@@ -27,13 +26,10 @@ COUNTED_SESSIONS = 400
 
 
 def put_terms(connection: apsw.Connection, passages: Iterable[tuple[int, int, int, str]]) -> None:
-    """Index passages given as (passage id, repository id, session id, text)."""
+    """Index passages given as (passage id, repository id, session id, index terms with a space between)."""
     connection.executemany(
         "insert into lexical (rowid, scope, terms) values (?, ?, ?)",
-        (
-            (id, f"r{repository} s{session}", " ".join(analysis.terms(text)))
-            for id, repository, session, text in passages
-        ),
+        ((id, f"r{repository} s{session}", terms) for id, repository, session, terms in passages),
     )
 
 

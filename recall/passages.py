@@ -9,11 +9,15 @@ from dataclasses import dataclass
 
 import apsw
 
+from recall import analysis
 from recall.archive import StoredMessage
 from recall.database import Row, Value
 from recall.scope_sql import ScopeSql
 
 Span = tuple[int, int]
+
+Part = tuple[int, int, str]
+"""[start, end) of a passage in its message's text, and its index terms with a space between."""
 
 OVERLAP_TOKENS = 32
 """About a sentence: what is said across a cut stands whole in one of the two passages."""
@@ -31,30 +35,35 @@ _PAUSES = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "�
 """Best places to cut, best first."""
 
 
+def parts_of(role: str, text: str, token_spans: Callable[[str], Sequence[Span]], max_tokens: int) -> list[Part]:
+    """The passages of a message's text, ascending, at most `max_tokens` tokens each."""
+    # Tokenising takes as long as all else, so short texts are spared it: a tokenizer makes one token of a character of
+    # ASCII at most.
+    short = len(text) <= max_tokens and text.isascii()
+    tokens = () if short else token_spans(text) if role in EMBEDDABLE_ROLES else character_spans(text)
+    return [(start, end, " ".join(analysis.terms(text[start:end]))) for start, end in split(text, tokens, max_tokens)]
+
+
 def put_passages(
-    connection: apsw.Connection,
-    messages: Iterable[StoredMessage],
-    token_spans: Callable[[str], Sequence[Span]],
-    max_tokens: int,
+    connection: apsw.Connection, messages: Iterable[tuple[StoredMessage, Sequence[Part]]]
 ) -> list[tuple[int, StoredMessage, str]]:
-    """Store the passages of messages; (id, message, text) of each, in order. Inside the caller's transaction."""
+    """Store the passages of messages; (id, message, index terms) of each, in order. Inside the caller's transaction."""
     last: Row | None = connection.execute("select seq from sqlite_sequence where name = 'passages'").fetchone()
     id = last[0] if last else 0
     rows: list[tuple[Value, ...]] = []
     stored = []
-    for message in messages:
+    for message, parts in messages:
         embeddable = message.role in EMBEDDABLE_ROLES
-        for start, end in cut(message.text, token_spans if embeddable else character_spans, max_tokens):
+        for start, end, terms in parts:
             id += 1
-            text = message.text[start:end]
             rows.append(
                 (
                     id, message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
                     int(message.subagent), message.said_at, start, end, int(embeddable),
-                    int(embeddable and asks(text)),
+                    int(embeddable and asks(message.text[start:end])),
                 )
             )  # fmt: skip
-            stored.append((id, message, text))
+            stored.append((id, message, terms))
     connection.executemany(_ADD_PASSAGE, rows)
     return stored
 
@@ -106,13 +115,6 @@ def count(connection: apsw.Connection) -> int:
 def asks(text: str) -> bool:
     """Whether a text ends as a question does. The same rule as in schema/0003_questions.sql."""
     return text.rstrip(_CLOSING).endswith(_QUESTION_ENDS)
-
-
-def cut(text: str, token_spans: Callable[[str], Sequence[Span]], max_tokens: int) -> list[Span]:
-    """What `split` gives for the tokens of `text`, which is not tokenised where it is short enough without."""
-    # Tokenising takes as long as all else. A tokenizer makes one token of a character of ASCII at most.
-    short = len(text) <= max_tokens and text.isascii()
-    return split(text, () if short else token_spans(text), max_tokens)
 
 
 def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:

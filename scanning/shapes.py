@@ -130,7 +130,7 @@ class ShapeSet:
 
     def find(self, text: str) -> Iterator[Finding]:
         """Tokens in `text`, in no order; those of different shapes may overlap. Offsets are code points."""
-        # A text has thousands of runs, and few of them begin like anything: this loop is most of what a scan by shape costs.
+        # A text has thousands of runs, and few of them begin like anything: this loop is what the search costs.
         by_head, by_lead, by_length = self._by_head, self._by_lead, self._by_length
         for start, end in runs(text, _SHORTEST_RUN):
             if candidates := by_head.get(text[start : start + HEAD]):
