@@ -69,7 +69,8 @@ class Ahead:
     def __init__(self, settings: Settings, paths: Sequence[Path], workers: int) -> None:
         """paths: files that were never read, to be asked for in this order."""
         self.changed = Condition()
-        self._paths = deque(paths)
+        self._paths = dict.fromkeys(paths)
+        """Not yet given to a worker."""
         self._owners: dict[Path, _Worker] = {}
         started = [_started(settings) for _ in range(workers)]
         self._workers = [_Worker(self, process) for process in started if process]
@@ -101,8 +102,9 @@ class Ahead:
     def assign(self, worker: _Worker) -> Path | None:
         """The next file, for a worker that has none."""
         with self.changed:
-            path = self._paths.popleft() if self._paths else None
+            path = next(iter(self._paths), None)
             if path:
+                del self._paths[path]
                 self._owners[path] = worker
             self.changed.notify_all()
             return path
@@ -141,7 +143,7 @@ class _Worker:
                 stream.close()
 
     def _take_over(self) -> None:
-        with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+        with contextlib.suppress(Exception):  # whatever it is, the writer reads what is missing
             while (path := self._ahead.assign(self)) and self.alive:
                 ask(self._process.stdin, str(path))
                 self._take_over_file()

@@ -154,6 +154,8 @@ class Reading:
         self.occurrences = Occurrences(goes_on)
         self.entry = entry
         """How far the reading is; what has been stored always ends where this says."""
+        self.interrupted = goes_on and not entry.size and entry.session_id is not None
+        """Whether an earlier reading did not come to its end: what it stored is not finished either."""
         before = ledger.find(database.connection, path)
         self.expected = before.read_to if before else None
         """What the ledger must still say when the next batch is written."""
@@ -198,8 +200,8 @@ class Reading:
                     first_new = first_new or (stored[0].id if stored else 0)
                 if done and self.entry.session_id is not None:
                     ledger.adopt_messages(connection, self.entry.session_id, transcript_id)
-                    if new_messages:
-                        self.intake.finish(connection, self.entry.session_id, first_new)
+                    if new_messages or self.interrupted:
+                        self.intake.finish(connection, self.entry.session_id, 0 if self.interrupted else first_new)
             self.expected = self.entry.read_to
         if not done:
             return None

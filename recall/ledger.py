@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -96,16 +95,20 @@ def redacted(value: Any) -> Any:
     return _redacted(value)
 
 
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _strings(inner)
+def _strings(value: Any) -> list[str]:
+    """All strings of a JSON value, the keys of its objects among them."""
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                found.append(text)
+            case dict() as table:
+                waiting += table.keys()
+                waiting += table.values()
+            case list() | tuple() as inner:
+                waiting += inner
+    return found
 
 
 def _redacted(value: Any) -> Any:
