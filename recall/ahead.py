@@ -27,8 +27,8 @@ from recall.types import Message, Session
 WORTH_BYTES = 16 * 2**20
 """Bytes of new transcripts from which on workers pay: to start them takes as long as to read 4 MB."""
 
-MOST_WORKERS = 3
-"""More read faster than one process can write."""
+MOST_WORKERS = 2
+"""More read faster than one process can write, and each takes 70 MB."""
 
 WAITING_BYTES = 8 * 2**20
 """How far a worker may be ahead, in bytes of its batches: this bounds the memory, whatever the files are."""

@@ -54,10 +54,8 @@ def ingest_files(
     started = time.monotonic()
     reports: list[FileReport] = []
     new = _backlog(database, waiting) if settings and budget_seconds is None else []
-    with contextlib.ExitStack() as stack:
-        ahead = (
-            stack.enter_context(Ahead(settings, new, min(available_cpus(), MOST_WORKERS))) if settings and new else None
-        )
+    workers = min(available_cpus(), MOST_WORKERS, len(new))
+    with Ahead(settings, new, workers) if settings and new else contextlib.nullcontext() as ahead:
         for path in waiting:
             # The newest is always read: on a slow disk a search would otherwise never learn anything.
             if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:

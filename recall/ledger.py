@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +120,6 @@ def _redacted(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=16)
 def stored_path(path: Path) -> str:
     """The path as it is stored: a token in a folder's name is a secret too."""
     return redact(str(path)).text
