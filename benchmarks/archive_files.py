@@ -126,6 +126,13 @@ def _claude_lines(session: Session) -> Iterator[Line]:
             if message.role == "tool":
                 call = f"toolu_{own}"
                 part = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": message.text}}
+                hook = {
+                    "type": "hook_progress",
+                    "hookEvent": "PreToolUse",
+                    "hookName": "PreToolUse:Bash",
+                    "command": "callback",
+                }
+                yield {**envelope, "type": "progress", "uuid": f"p-{own}", "data": hook, "parentToolUseID": call}
             else:
                 yield _claude_answer(
                     envelope, f"t-{own}", {"type": "thinking", "thinking": "", "signature": _opaque(random)}

@@ -2,9 +2,10 @@
 
     for session in sessions(100_000): index.add(session)
 
-Sizes are heavy-tailed, words follow Zipf's law, a repository and a session have words of their own, a part is Chinese,
-some sessions are forks and some outputs are printed again and again. Nothing is made of anyone's sessions. The same
-arguments give the same sessions, on the same version of Python.
+Sizes are heavy-tailed, as in 75 published sessions of Claude Code (github.com/entireio/cli); words follow Zipf's law, a
+repository and a session have words of their own, a part is Chinese, some sessions are forks and some outputs are
+printed again and again. Nothing is made of anyone's sessions. The same arguments give the same sessions, on the same
+version of Python.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class _Writing:
         steps = self.random.geometric(0.35, turns)
         said = self._texts(self._sizes(turns, steps), self.in_chinese)
         calls = self._output(np.minimum(self.random.lognormal(2.2, 0.9, int(steps.sum())), 1_500).astype(int) + 2)
-        outputs = self._output(np.minimum(self.random.lognormal(3.8, 1.5, int(steps.sum())), 20_000).astype(int) + 1)
+        outputs = self._output(np.minimum(self.random.lognormal(3.6, 2.1, int(steps.sum())), 20_000).astype(int) + 1)
         for turn in range(turns):
             self._say("user", next(said))
             for _ in range(int(steps[turn])):
@@ -154,7 +155,7 @@ class _Writing:
         parts = []
         for turn in range(turns):
             between = self.random.lognormal(2.9, 0.6, int(steps[turn])) * (self.random.random(int(steps[turn])) < 0.7)
-            ends = self.random.lognormal((2.6, 4.2), (1.1, 0.9))
+            ends = self.random.lognormal((2.6, 4.2), (1.4, 0.9))
             parts += [ends[:1] + 2, between, ends[1:] + 2]
         return np.minimum(np.concatenate(parts), 3_000).astype(np.int64)
 

@@ -149,8 +149,8 @@ select other.id from sessions me join sessions other on other.forked_from = me.n
   and other.forked_from <> ''
 union
 select theirs.session_id from messages mine join messages theirs on theirs.key = mine.key
-  where mine.session_id = :session and mine.id >= :first_new and length(mine.key) >= 16
-    and theirs.key <> '' and theirs.session_id <> :session
+  where mine.session_id = :session and mine.id >= :first_new and length(mine.key) >= 16 and theirs.key <> ''
+    and theirs.session_id <> :session
 union
 select theirs.session_id from messages mine
   join messages theirs on theirs.digest = mine.digest and theirs.number <= 4
@@ -167,11 +167,11 @@ from messages where session_id = ? order by number
 _MARK = "update messages set copied_from = ?, text = '', files = '' where id = ?"
 _SHARES_UUID = """
 select 1 from messages mine join messages theirs on theirs.key = mine.key and theirs.digest = mine.digest
-where mine.session_id = ? and theirs.session_id = ? and theirs.key <> '' and mine.key <> ''
+where mine.session_id = ? and theirs.session_id = ? and theirs.key <> ''
   and mine.key like '________-____-____-____-____________%' limit 1
 """
 _EQUAL_KEYS = """
 select theirs.id, mine.id from messages theirs
 join messages mine on mine.key = theirs.key and mine.digest = theirs.digest
-where theirs.session_id = ? and mine.session_id = ? and mine.key <> '' and theirs.key <> ''
+where theirs.session_id = ? and mine.session_id = ? and theirs.key <> '' and mine.key <> ''
 """

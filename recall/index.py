@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from recall import dense, ledger, sessions
+from recall.ahead import Settings
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
@@ -48,6 +49,7 @@ class Index:
     ) -> None:
         """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
         self.home = home
+        self._exclude = exclude
         self._excluded = Excluded.of(exclude)
         self._key = b""
         self._choice = embedder
@@ -87,7 +89,7 @@ class Index:
         began = monotonic()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
-        reports, left = ingest_files(self.database, intake, transcripts, progress, rest)
+        reports, left = ingest_files(self.database, intake, transcripts, progress, rest, self._settings())
         for path in title_lists(transcripts):
             put_titles(self.database, intake, read_titles(path))
         return IngestReport(tuple(reports), dict(intake.redactions), left)
@@ -221,6 +223,13 @@ class Index:
                 embedder.token_spans("")
                 return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded)
         return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded)
+
+    def _settings(self) -> Settings | None:
+        """What a worker needs to read for this index; None where another process cannot have the same."""
+        if self.home is None or not isinstance(self._choice, str | Path | None):
+            return None
+        embedder = str(self._choice) if self._choice else None
+        return Settings(str(self.home.absolute()), embedder, tuple(map(str, self._exclude)))
 
     def _fingerprint_key(self, make: bool = False) -> bytes:
         """The key under which labels tell one secret from another; empty where there is none yet and none is made."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -11,11 +12,13 @@ from pathlib import Path
 import orjson
 
 from recall import archive, ledger
+from recall.ahead import MOST_WORKERS, WORTH_BYTES, Ahead, Batch, Settings
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
 from recall.intake import Intake, forget_session, is_forgotten
 from recall.ledger import Entry
+from recall.minilm import available_cpus
 from recall.privacy import NOT_REMEMBERED, ExcludedError, Privacy
 from recall.rendering import shown
 from recall.transcripts.detect import detect
@@ -24,8 +27,8 @@ from recall.transcripts.reader import Line, Reader
 from recall.types import FileReport, FileStatus, Message
 from scanning import redact
 
-BATCH_MESSAGES = 1_000
-"""Messages in one transaction: few enough that a giant transcript neither fills the memory nor holds up a writer."""
+BATCH_MESSAGES, BATCH_CHARACTERS = 1_000, 2_000_000
+"""What one transaction holds: so little that a giant transcript neither fills the memory nor holds up a writer."""
 
 DETECT_SIZE = 65_536
 
@@ -41,19 +44,40 @@ def ingest_files(
     paths: Iterable[Path],
     progress: Progress | None = None,
     budget_seconds: float | None = None,
+    settings: Settings | None = None,
 ) -> tuple[list[FileReport], int]:
-    """(a report for each file read, number of files left because the time was up). One bad file stops no other."""
+    """(a report for each file read, number of files left because the time was up). One bad file stops no other.
+
+    settings: with them, and without a budget, a large backlog is read by workers too.
+    """
     waiting = list(paths)
     started = time.monotonic()
     reports: list[FileReport] = []
-    for path in waiting:
-        # The newest is always read: on a slow disk a search would otherwise never learn anything.
-        if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:
-            break
-        reports.append(ingest_file(database, intake, path))
-        if progress:
-            progress(len(reports), len(waiting))
+    new = _backlog(database, waiting) if settings and budget_seconds is None else []
+    workers = min(available_cpus(), MOST_WORKERS, len(new))
+    with Ahead(settings, new, workers) if settings and new else contextlib.nullcontext() as ahead:
+        for path in waiting:
+            # The newest is always read: on a slow disk a search would otherwise never learn anything.
+            if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:
+                break
+            reports.append(ingest_file(database, intake, path, ahead))
+            if ahead:
+                ahead.skip(path)
+            if progress:
+                progress(len(reports), len(waiting))
     return reports, len(waiting) - len(reports)
+
+
+def _backlog(database: Database, paths: Sequence[Path]) -> list[Path]:
+    """Files that were never read; none where they are too few, or the processors, for workers to pay."""
+    sizes: dict[Path, int] = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            sizes[path] = path.stat().st_size
+    if available_cpus() < 2 or sum(sizes.values()) < WORTH_BYTES:
+        return []
+    new = [path for path in sizes if ledger.find(database.connection, path) is None]
+    return new if sum(sizes[path] for path in new) >= WORTH_BYTES else []
 
 
 def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) -> None:
@@ -66,8 +90,11 @@ def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) ->
                 archive.put_title(connection, name, title)
 
 
-def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
-    """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such."""
+def ingest_file(database: Database, intake: Intake, path: Path, ahead: Ahead | None = None) -> FileReport:
+    """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such.
+
+    ahead: workers that may have read the file already.
+    """
     try:
         if intake.excluded.covers(str(path)):
             return FileReport(str(path), "excluded", f"{path} is excluded by the configuration")
@@ -81,15 +108,19 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
             with database.write() as connection:
                 ledger.move(connection, known, path)
             session_name = archive.name_of(database.connection, known.session_id)
-        entry = Entry(0, 0, len(raw), _digest(raw), 0, 0, "", {}, {}, "", known.session_id if known else None)
+        entry = _unread(raw, known.session_id if known else None)
         try:
             reader_class = detect(path, read_head(path, DETECT_SIZE))
             entry = replace(entry, reader=reader_class.__name__)
             if known and _only_grew(known, entry, raw, stat.st_size, reader_class):
-                return _Reading(database, intake, path, reader_class, known, goes_on=True).run()
-            reading = _Reading(database, intake, path, reader_class, entry, goes_on=False)
+                return Reading(database, intake, path, reader_class, known, goes_on=True).run()
+            reading = Reading(database, intake, path, reader_class, entry, goes_on=False)
             if session_name:  # where the file has no id of its own, the reader made one from the path, which changed
                 reading.reader.session = replace(reading.reader.session, id=session_name)
+            if ahead and known is None:
+                if report := reading.store(ahead.batches(path)):
+                    return report
+                return ingest_file(database, intake, path)  # from where the worker ended
             return reading.run()
         except TranscriptError as error:
             problem = str(error)
@@ -101,7 +132,14 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
         return FileReport(str(path), "failed", f"cannot be read: {error.strerror or error}")
 
 
-class _Reading:
+def fresh_reading(database: Database, intake: Intake, path: Path) -> Reading:
+    """A pass over all of a file. Raises OSError, TranscriptError."""
+    reader_class = detect(path, read_head(path, DETECT_SIZE))
+    entry = replace(_unread(_raw_head(path)), reader=reader_class.__name__)
+    return Reading(database, intake, path, reader_class, entry, goes_on=False)
+
+
+class Reading:
     """One pass over one file, from where the entry says."""
 
     def __init__(
@@ -114,6 +152,8 @@ class _Reading:
         self.occurrences = Occurrences(goes_on)
         self.entry = entry
         """How far the reading is; what has been stored always ends where this says."""
+        self.interrupted = goes_on and not entry.size and entry.session_id is not None
+        """Whether an earlier reading did not come to its end: what it stored is not finished either."""
         before = ledger.find(database.connection, path)
         self.expected = before.read_to if before else None
         """What the ledger must still say when the next batch is written."""
@@ -124,35 +164,45 @@ class _Reading:
     def run(self) -> FileReport:
         """Read to the end of the file."""
         try:
-            return self._run()
+            report = self.store(self.batches())
+            assert report is not None
+            return report
         except ExcludedError as reason:
             if reason.by_its_user:
                 self._forget(f"{self.path}: {reason}")
             return FileReport(str(self.path), "excluded", str(reason))
 
-    def _run(self) -> FileReport:
+    def store(self, batches: Iterable[Batch]) -> FileReport | None:
+        """Store the batches of this pass, whoever has read them; None where the last of them is missing."""
         was_known = self.entry.session_id is not None
         new_messages = first_new = 0
-        for batch, done in self._batches():
+        done = False
+        for batch in batches:
+            done = batch.done
+            self.entry = replace(batch.entry, session_id=self.entry.session_id)
+            self.intake.take_over(batch)
             with self.database.write() as connection:
                 before = ledger.find(connection, self.path)
                 if (before.read_to if before else None) != self.expected:
                     return _report(self.path, "unchanged", self.entry, reason="another process has just read it")
                 transcript_id = ledger.put(connection, self.path, self.entry)
-                is_named = done and self.entry.session_id is not None and self.reader.session.title
-                if batch or is_named:  # a title may come alone
+                is_named = done and self.entry.session_id is not None and batch.session.title
+                if batch.messages or is_named:  # a title may come alone
                     session_id, stored = self.intake.store(
-                        connection, self.reader.session, batch, self.occurrences, transcript_id
+                        connection, batch.session, batch.messages, self.occurrences, transcript_id
                     )
-                    self.entry = replace(self.entry, session_id=session_id)
-                    ledger.put(connection, self.path, self.entry)
+                    if session_id != self.entry.session_id:
+                        self.entry = replace(self.entry, session_id=session_id)
+                        ledger.put_session(connection, transcript_id, session_id)
                     new_messages += len(stored)
                     first_new = first_new or (stored[0].id if stored else 0)
                 if done and self.entry.session_id is not None:
                     ledger.adopt_messages(connection, self.entry.session_id, transcript_id)
-                    if new_messages:
-                        self.intake.finish(connection, self.entry.session_id, first_new)
+                    if new_messages or self.interrupted:
+                        self.intake.finish(connection, self.entry.session_id, 0 if self.interrupted else first_new)
             self.expected = self.entry.read_to
+        if not done:
+            return None
         if self.entry.session_id is None:
             return _report(self.path, "empty", self.entry, reason=EMPTY)
         status: FileStatus = "unchanged" if not new_messages else "updated" if was_known else "new"
@@ -166,12 +216,13 @@ class _Reading:
         with self.database.write() as connection:
             ledger.put(connection, self.path, entry)
 
-    def _batches(self) -> Iterator[tuple[list[Message], bool]]:
-        """(prepared messages, whether they are the last); `self.entry` then says what the batch covers.
+    def batches(self) -> Iterator[Batch]:
+        """What is new in the file, in order. Raises ExcludedError where nothing of the session is to be kept.
 
         A batch ends at the end of a line, so that a killed ingest goes on exactly there.
         """
         batch: list[Message] = []
+        characters = 0
         read_to, line_count = self.entry.read_to, self.entry.line_count
         for raw in read_lines(self.path, read_to):
             # The beginning of a JSON object is never itself valid JSON, so what can be parsed is complete.
@@ -181,16 +232,18 @@ class _Reading:
             if raw.too_long:
                 self.reader.skipped[f"line over {LINE_LIMIT // 2**20} MB"] += 1
                 continue
-            batch.extend(self._prepared(self.reader.read(Line(line_count, raw.text))))
-            if len(batch) >= BATCH_MESSAGES:
+            for message in self._prepared(self.reader.read(Line(line_count, raw.text))):
+                batch.append(message)
+                characters += len(message.text)
+            if len(batch) >= BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
                 # Size and time are entered with the last batch only: until then the file does not count as read.
                 self._advance(read_to, line_count)
-                yield batch, False
-                batch = []
+                yield Batch(batch, self.reader.session, self.entry, done=False)
+                batch, characters = [], 0
         batch.extend(self._prepared(self.reader.finish()))
         self._advance(read_to, line_count)
         self.entry = replace(self.entry, size=self.stat.st_size, modified_ns=self.stat.st_mtime_ns)
-        yield batch, True
+        yield Batch(batch, self.reader.session, self.entry, done=True)
 
     def _prepared(self, messages: Iterable[Message]) -> Iterator[Message]:
         parts = list(messages)
@@ -212,6 +265,10 @@ class _Reading:
             skipped={redact(kind).text: count for kind, count in self.reader.skipped.items()},
             reader=type(self.reader).__name__,
         )
+
+
+def _unread(raw_head: bytes, session_id: int | None = None) -> Entry:
+    return Entry(0, 0, len(raw_head), _digest(raw_head), 0, 0, "", {}, {}, "", session_id)
 
 
 def _only_grew(known: Entry, now: Entry, raw: bytes, size: int, reader_class: type[Reader]) -> bool:

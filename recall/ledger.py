@@ -62,6 +62,11 @@ def put(connection: apsw.Connection, path: Path, entry: Entry) -> int:
     return int(row[0])
 
 
+def put_session(connection: apsw.Connection, transcript_id: int, session_id: int) -> None:
+    """Say which session a transcript holds."""
+    connection.execute("update transcripts set session_id = ? where id = ?", (session_id, transcript_id))
+
+
 def move(connection: apsw.Connection, entry: Entry, path: Path) -> None:
     """Give an entry a new path: its file was moved."""
     connection.execute("update transcripts set path = ? where id = ?", (stored_path(path), entry.id))
@@ -83,12 +88,35 @@ def problems(connection: apsw.Connection) -> list[str]:
 
 def redacted(value: Any) -> Any:
     """The same JSON value with every string in it redacted: masked in its encoded form, a quoted secret could stay."""
+    # A state holds hundreds of ids. Scanned one by one they took more time than the messages.
+    if not redact("\n\n".join(_strings(value))).findings:
+        return value
+    return _redacted(value)
+
+
+def _strings(value: Any) -> list[str]:
+    """All strings of a JSON value, the keys of its objects among them."""
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                found.append(text)
+            case dict() as table:
+                waiting += table.keys()
+                waiting += table.values()
+            case list() | tuple() as inner:
+                waiting += inner
+    return found
+
+
+def _redacted(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, dict):
-        return {redact(key).text: redacted(inner) for key, inner in value.items()}
+        return {redact(key).text: _redacted(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(inner) for inner in value]
+        return [_redacted(inner) for inner in value]
     return value
 
 

@@ -17,6 +17,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from recall.analysis import TIMES
 from recall.bm25f import bm25, saturated
 from recall.database import Row
 from recall.scope_sql import ScopeSql, inside
@@ -24,25 +25,21 @@ from recall.scope_sql import ScopeSql, inside
 SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
 
-TIMES = (1, 2, 3, 5)
-"""How often a passage must hold a term to stand in each of the term's lists."""
-
 LOOKED_AT = 4
 """How many times as many candidates are looked at with their length, as are returned."""
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Private-use characters: analysis gives none, so that no word is taken for a mark.
-_MARKS = ("", "\ue002", "\ue003", "\ue005")
+# A private-use character: no term holds one.
 _REPOSITORY = "\ue000"
 
 
-def put_terms(connection: apsw.Connection, passages: Iterable[tuple[int, Sequence[str]]], repository_id: int) -> None:
-    """Index passages of one repository given as (passage id, terms)."""
+def put_terms(connection: apsw.Connection, passages: Iterable[tuple[int, int, str]]) -> None:
+    """Index passages given as (passage id, repository id, what analysis.index_terms gives)."""
     connection.executemany(
         "insert into lexical (rowid, terms) values (?, ?)",
-        ((id, " ".join((f"{_REPOSITORY}{repository_id}", *_marked(terms)))) for id, terms in passages),
+        ((id, f"{_REPOSITORY}{repository} {terms}") for id, repository, terms in passages),
     )
 
 
@@ -64,10 +61,10 @@ class Postings:
     """The passages of a scope's repositories that hold each term of a query."""
 
     lists: tuple[tuple[Ids, ...], ...]
-    """Of each term, one list of passage ids for each of TIMES, ascending."""
+    """Of each term, one list of passage ids for each of analysis.TIMES, ascending."""
 
     def counts(self, passage_ids: Ids) -> Floats:
-        """How often each of these passages holds each term, by TIMES; shape (passages, terms)."""
+        """How often each of these passages holds each term, by analysis.TIMES; shape (passages, terms)."""
         counts = np.zeros((len(passage_ids), len(self.lists)))
         for column, lists in enumerate(self.lists):
             for times, ids in zip(TIMES, lists, strict=True):
@@ -94,7 +91,9 @@ def read_postings(connection: apsw.Connection, terms: Sequence[str], repository_
     """Who holds these terms in these repositories; none: in all."""
     scope = " OR ".join(f'"{_REPOSITORY}{id}"' for id in repository_ids)
     within = f"({scope}) AND " if scope else ""
-    return Postings(tuple(tuple(_ids(connection, f'{within}"{term}{mark}"') for mark in _MARKS) for term in terms))
+    return Postings(
+        tuple(tuple(_ids(connection, f'{within}"{term}{mark}"') for mark in TIMES.values()) for term in terms)
+    )
 
 
 def search_lexical(
@@ -157,14 +156,6 @@ def growing(order: Ids, first: int) -> Iterator[Ids]:
 
 
 GROWTH = 8
-
-
-def _marked(terms: Sequence[str]) -> Iterator[str]:
-    """Each term once, and once more with a mark for each of TIMES that it reaches."""
-    for term, count in Counter(terms).items():
-        for times, mark in zip(TIMES, _MARKS, strict=True):
-            if count >= times:
-                yield term + mark
 
 
 def _ids(connection: apsw.Connection, match: str) -> Ids:

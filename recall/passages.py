@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import apsw
 
 from recall import analysis
 from recall.archive import StoredMessage
-from recall.database import Row
+from recall.database import Row, Value
 from recall.scope_sql import ScopeSql
 
 Span = tuple[int, int]
+
+Part = tuple[int, int, str, int]
+"""[start, end) of a passage in its message's text, and what analysis.index_terms gives of it."""
 
 OVERLAP_TOKENS = 32
 """About a sentence: what is said across a cut stands whole in one of the two passages."""
@@ -32,29 +35,36 @@ _PAUSES = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "�
 """Best places to cut, best first."""
 
 
+def parts_of(role: str, text: str, token_spans: Callable[[str], Sequence[Span]], max_tokens: int) -> list[Part]:
+    """The passages of a message's text, ascending, at most `max_tokens` tokens each."""
+    # Tokenising takes as long as all else, so short texts are spared it: a tokenizer makes one token of a character of
+    # ASCII at most.
+    short = len(text) <= max_tokens and text.isascii()
+    tokens = () if short else token_spans(text) if role in EMBEDDABLE_ROLES else character_spans(text)
+    return [(start, end, *analysis.index_terms(text[start:end])) for start, end in split(text, tokens, max_tokens)]
+
+
 def put_passages(
-    connection: apsw.Connection,
-    message: StoredMessage,
-    token_spans: Callable[[str], Sequence[Span]],
-    max_tokens: int,
-) -> list[tuple[int, list[str]]]:
-    """Store the passages of a message; (id, terms) of each, in order."""
-    embeddable = message.role in EMBEDDABLE_ROLES
-    spans = token_spans(message.text) if embeddable else character_spans(message.text)
+    connection: apsw.Connection, messages: Iterable[tuple[StoredMessage, Sequence[Part]]]
+) -> list[tuple[int, StoredMessage, str]]:
+    """Store the passages of messages; (id, message, index terms) of each, in order. Inside the caller's transaction."""
+    last: Row | None = connection.execute("select seq from sqlite_sequence where name = 'passages'").fetchone()
+    id = last[0] if last else 0
+    rows: list[tuple[Value, ...]] = []
     stored = []
-    for start, end in split(message.text, spans, max_tokens):
-        terms = analysis.terms(message.text[start:end])
-        row = connection.execute(
-            _ADD_PASSAGE,
-            (
-                message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
-                int(message.subagent), message.said_at, start, end, int(embeddable),
-                int(embeddable and asks(message.text[start:end])),
-                len(terms),
-            ),
-        ).fetchone()  # fmt: skip
-        assert row is not None
-        stored.append((int(row[0]), terms))
+    for message, parts in messages:
+        embeddable = message.role in EMBEDDABLE_ROLES
+        for start, end, terms, length in parts:
+            id += 1
+            rows.append(
+                (
+                    id, message.id, message.session_id, message.repository_id, message.worktree_id, message.role,
+                    int(message.subagent), message.said_at, start, end, int(embeddable),
+                    int(embeddable and asks(message.text[start:end])), length,
+                )
+            )  # fmt: skip
+            stored.append((id, message, terms))
+    connection.executemany(_ADD_PASSAGE, rows)
     return stored
 
 
@@ -147,7 +157,8 @@ def split(text: str, tokens: Sequence[Span], max_tokens: int) -> list[Span]:
 
 def character_spans(text: str) -> list[Span]:
     """Pseudo-tokens of CHARACTERS_A_TOKEN code points."""
-    return [(i, i + CHARACTERS_A_TOKEN) for i in range(0, len(text), CHARACTERS_A_TOKEN)]
+    starts = range(0, len(text), CHARACTERS_A_TOKEN)
+    return list(zip(starts, range(CHARACTERS_A_TOKEN, len(text) + CHARACTERS_A_TOKEN, CHARACTERS_A_TOKEN), strict=True))
 
 
 def _last_pause(text: str, start: int, end: int) -> int:
@@ -176,10 +187,9 @@ def _stripped(text: str, start: int, end: int) -> Span | None:
 
 
 _ADD_PASSAGE = """
-insert into passages (message_id, session_id, repository_id, worktree_id, role, subagent, said_at, start_at, end_at,
+insert into passages (id, message_id, session_id, repository_id, worktree_id, role, subagent, said_at, start_at, end_at,
                       embeddable, asks, length)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-returning id
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _LENGTHS = "select p.id, p.length from json_each(?) as j cross join passages p on p.id = j.value"
 _ANSWERS = """

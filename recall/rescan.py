@@ -121,12 +121,10 @@ def _put(connection: apsw.Connection, intake: Intake, session_id: int, row: Row,
         _put_digest(connection, message_id, session_id, key, new_digest)
     remove_passages(connection, message_id)
     if not copied:
-        intake.index_message(
-            connection,
-            StoredMessage(
-                message_id, session_id, repository_id, worktree_id, new.role, new.text, said_at, bool(subagent)
-            ),
+        indexed = StoredMessage(
+            message_id, session_id, repository_id, worktree_id, new.role, new.text, said_at, bool(subagent)
         )
+        intake.index_messages(connection, [indexed])
     return {digest: new_digest} if new_digest != digest else {}
 
 

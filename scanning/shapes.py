@@ -130,10 +130,15 @@ class ShapeSet:
 
     def find(self, text: str) -> Iterator[Finding]:
         """Tokens in `text`, in no order; those of different shapes may overlap. Offsets are code points."""
+        # A text has thousands of runs, and few of them begin like anything: this loop is what the search costs.
+        by_head, by_lead, by_length = self._by_head, self._by_lead, self._by_length
         for start, end in runs(text, _SHORTEST_RUN):
-            yield from _matches(text, start, self._by_head.get(text[start : start + HEAD]))
-            yield from _matches(text, start, self._by_lead.get(text[max(0, start - LEAD) : start]))
-            yield from _matches(text, start, self._by_length.get(end - start))
+            if candidates := by_head.get(text[start : start + HEAD]):
+                yield from _matches(text, start, candidates)
+            if candidates := by_lead.get(text[start - LEAD : start] if start >= LEAD else text[:start]):
+                yield from _matches(text, start, candidates)
+            if candidates := by_length.get(end - start):
+                yield from _matches(text, start, candidates)
         for signature, candidates in self._by_signature.items():
             position = text.find(signature)
             while position >= 0:
@@ -141,8 +146,8 @@ class ShapeSet:
                 position = text.find(signature, position + len(signature))
 
 
-def _matches(text: str, position: int, candidates: list[Shape] | None) -> Iterator[Finding]:
-    for shape in candidates or ():
+def _matches(text: str, position: int, candidates: list[Shape]) -> Iterator[Finding]:
+    for shape in candidates:
         start = position - shape.offset
         begins = start == 0 or (start > 0 and not _BEFORE.match(text, start - 1))
         if begins and (end := shape.match(text, start)):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recall import analysis
 from recall.analysis import STOP_WORDS, TERM_LIMIT, matching_spans, query_terms, terms, unspaced_share
 
 WORDS = st.text(
@@ -133,6 +134,16 @@ def test_a_text_with_terms_can_always_be_asked_for(text: str) -> None:
 @given(WORDS)
 def test_terms_are_short_and_never_empty(text: str) -> None:
     assert all(0 < len(term) <= TERM_LIMIT for term in terms(text))
+
+
+@given(WORDS)
+@example("a\u0301_b\u0301 灯塔\u0301 _c")
+def test_the_quick_patterns_find_what_the_whole_one_finds(text: str) -> None:
+    found = [
+        analysis._run_terms(analysis._fold(match[0])) if match["run"] else analysis._word_terms(match[0])
+        for match in analysis._TOKEN.finditer(text)
+    ]
+    assert terms(text) == [term for of_token in found for term in of_token]
 
 
 @given(WORDS, WORDS)

@@ -15,8 +15,9 @@ from recall.errors import TranscriptError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-LINE_LIMIT = 64 * 1024 * 1024
-"""Longest line that is read, in bytes. A longer one is passed over: it holds files, not words."""
+LINE_LIMIT = 32 * 1024 * 1024
+"""Longest line that is read, in bytes. A longer one is passed over: it holds files, not words. One emoji in it makes
+four bytes in memory of each of its characters, and all of taking in is to need less than 400 MB."""
 
 READ_SIZE = 1 << 17
 
@@ -72,7 +73,8 @@ def read_lines(path: Path, offset: int = 0) -> Iterator[RawLine]:
                     continue
                 if offset == len(raw):
                     raw = raw.removeprefix(BOM)
-                yield RawLine(raw.rstrip(b"\r\n"), offset, complete)
+                raw = raw.rstrip(b"\r\n")  # under the same name, so that a long line is not there twice
+                yield RawLine(raw, offset, complete)
     except zstandard.ZstdError as error:
         raise TranscriptError(f"{path} is not a valid zstd file ({error}); decompress it, or take it away") from error
 
