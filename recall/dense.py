@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
+from recall import embedded
 from recall.database import Row, Value
 from recall.embedding import Embedder, Vectors
 from recall.fusion import Background
@@ -26,26 +27,9 @@ SAMPLE = 256
 """Cosines that tell what is usual: their mean and deviation are then known to about 5% of the deviation."""
 
 
-def table_of(connection: apsw.Connection, embedder: Embedder) -> str | None:
-    """Name of the table with this embedder's vectors; None where there are none yet."""
-    row = connection.execute(_EMBEDDER_IN_USE, (embedder.name,)).fetchone()
-    return f"vectors_{row[0]}" if row else None
-
-
-def other_embedder(connection: apsw.Connection, embedder: Embedder) -> str:
-    """Name of another embedder that the index holds vectors from; empty where it holds none."""
-    row = connection.execute(_OTHER_IN_USE, (embedder.name,)).fetchone()
-    return str(row[0]) if row else ""
-
-
 def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
     """Name of the table with this embedder's vectors, made if need be."""
-    connection.execute(
-        "insert into embedders (name, dimension) values (?, ?) on conflict do nothing",
-        (embedder.name, embedder.dimension),
-    )
-    row = connection.execute("select id from embedders where name = ?", (embedder.name,)).fetchone()
-    table = f"vectors_{row[0] if row else 0}"
+    table = embedded.put_embedder(connection, embedder)
     connection.execute(
         f"create virtual table if not exists {table} using vec0(passage_id integer primary key, "
         f"repository_id integer partition key, embedding float[{embedder.dimension}] distance_metric = cosine)"
@@ -53,33 +37,41 @@ def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
     return table
 
 
-def without_vector(connection: apsw.Connection, table: str | None, limit: int) -> list[tuple[int, int, str]]:
-    """(passage id, repository id, text) of passages that still lack a vector, newest first."""
-    rows = connection.execute(_WITHOUT_VECTOR, (embedder_id(table), limit))
-    return [(int(row[0]), int(row[1]), str(row[2])) for row in rows]
+def drop_table(connection: apsw.Connection, table: str) -> None:
+    """Remove all vectors of an embedder, and the embedder with them."""
+    connection.execute(f"drop table if exists {table}")
+    embedded.remove_embedder(connection, table)
 
 
-def count_without_vector(connection: apsw.Connection, table: str | None) -> int:
-    """Number of passages worth a vector that have none."""
-    row = connection.execute(_COUNT_WITHOUT_VECTOR, (embedder_id(table),)).fetchone()
-    return int(row[0]) if row else 0
+def put_vectors(
+    connection: apsw.Connection,
+    table: str,
+    passages: Sequence[tuple[int, int]],
+    vectors: Vectors,
+    digests: Sequence[int] | None = None,
+) -> None:
+    """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out.
+
+    digests: of their texts (`embedded.digest_of`); a passage with an equal text then gets its vector from here.
+    """
+    rows: list[Row] = connection.execute(_STILL_THERE, (json.dumps([passage for passage, _ in passages]),)).fetchall()
+    there = {int(row[0]) for row in rows}
+    places = [place for place, (passage, _) in enumerate(passages) if passage in there]
+    # vec0 knows no "insert or replace": it raises a UNIQUE error instead.
+    connection.executemany(f"delete from {table} where passage_id = ?", ((passages[place][0],) for place in places))
+    wide = np.ascontiguousarray(vectors, dtype=np.float32)
+    connection.executemany(
+        f"insert into {table} (passage_id, repository_id, embedding) values (?, ?, ?)",
+        # The cosine of a zero vector is not defined, and its distance null.
+        ((*passages[place], wide[place].tobytes()) for place in places if wide[place].any()),
+    )
+    embedded.record(connection, table, ((passages[place][0], digests[place] if digests else None) for place in places))
 
 
-def put_vectors(connection: apsw.Connection, table: str, passages: Sequence[tuple[int, int]], vectors: Vectors) -> None:
-    """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out."""
-    for (passage_id, repository_id), vector in zip(passages, vectors, strict=True):
-        if not connection.execute("select 1 from passages where id = ?", (passage_id,)).fetchone():
-            continue
-        # vec0 knows no "insert or replace": it raises a UNIQUE error instead.
-        connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
-        if vector.any():  # the cosine of a zero vector is not defined, and its distance null
-            connection.execute(
-                f"insert into {table} (passage_id, repository_id, embedding) values (?, ?, ?)",
-                (passage_id, repository_id, vector.astype(np.float32).tobytes()),
-            )
-        connection.execute(
-            "insert or ignore into embedded (embedder_id, passage_id) values (?, ?)", (embedder_id(table), passage_id)
-        )
+def vectors_of(connection: apsw.Connection, table: str, passage_ids: Sequence[int]) -> dict[int, Vectors]:
+    """The vector of each of these passages that has one, shape (dimension,)."""
+    rows: list[Row] = connection.execute(_VECTORS.format(table=table), (json.dumps(list(passage_ids)),)).fetchall()
+    return {int(row[0]): np.frombuffer(bytes(row[1]), dtype=np.float32) for row in rows}
 
 
 def search_dense(
@@ -100,8 +92,7 @@ def search_dense(
 
 def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
     """Cosine of each of these passages that has a vector."""
-    sql = f"select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"
-    rows: list[Row] = connection.execute(sql, (json.dumps(list(passage_ids)),)).fetchall()
+    rows: list[Row] = connection.execute(_VECTORS.format(table=table), (json.dumps(list(passage_ids)),)).fetchall()
     if not rows:
         return {}
     matrix = np.frombuffer(b"".join(bytes(row[1]) for row in rows), dtype=np.float32).reshape(len(rows), -1)
@@ -129,8 +120,7 @@ def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> N
         for (embedder,) in connection.execute("select id from embedders").fetchall():
             for passage_id in passage_ids:
                 connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
-    for passage_id in passage_ids:
-        connection.execute("delete from embedded where passage_id = ?", (passage_id,))
+    embedded.strike(connection, passage_ids)
 
 
 def remove_orphans(connection: apsw.Connection, table: str) -> None:
@@ -142,24 +132,9 @@ def remove_orphans(connection: apsw.Connection, table: str) -> None:
         connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
 
 
-def embedder_id(table: str | None) -> int:
-    """The id inside a table's name; 0, which no embedder has, for None."""
-    return int(table.removeprefix("vectors_")) if table else 0
-
-
 _SPREAD = """
 select distinct (select id from passages where {where} and id >= j.value order by id limit 1) from json_each(?) as j
 """
 _HAS_VEC0 = "select 1 from pragma_module_list where name = 'vec0'"
-_WITHOUT_VECTOR = """
-select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
-from passages p join messages m on m.id = p.message_id
-where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
-order by p.id desc limit ?
-"""
-_COUNT_WITHOUT_VECTOR = """
-select (select count(*) from passages where embeddable = 1) - (select count(*) from embedded where embedder_id = ?)
-"""
-_IN_USE = "exists (select 1 from embedded where embedder_id = embedders.id)"
-_EMBEDDER_IN_USE = f"select id from embedders where name = ? and {_IN_USE}"
-_OTHER_IN_USE = f"select name from embedders where name <> ? and {_IN_USE} order by id desc"
+_STILL_THERE = "select p.id from json_each(?) as j join passages p on p.id = j.value"
+_VECTORS = "select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"

@@ -5,6 +5,8 @@ fastembed is imported when a model is first used: the import takes more than a s
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 16
 """Texts padded to one length at a time; larger batches cost memory and gain nothing on a processor."""
+
+DIGEST_BLOCKS, DIGEST_BLOCK_BYTES = 256, 4_096
+"""What is read of a model's file to tell it from another one: each search does so, and a model may be a gigabyte."""
 
 _PREFIXES = {"e5-": ("query: ", "passage: "), "nomic-embed": ("search_query: ", "search_document: ")}
 """What a family of models wants before a query and before a passage, as their model cards say."""
@@ -51,6 +56,20 @@ class FastembedModel:
     def name(self) -> str:
         """Names the model and its prefixes."""
         return f"{self._model_name}+{self._before_query}" if self._before_query else self._model_name
+
+    @property
+    def prefix(self) -> str:
+        """What stands before a passage and before a query."""
+        return f"{self._before_passage}{self._before_query}"
+
+    @property
+    def revision(self) -> str:
+        """Of a folder, a digest of its files; else that of the hub, empty as long as the model was not downloaded."""
+        return self._digest if self._folder else _hub_revision(self._model_name, self._cache)
+
+    @cached_property
+    def _digest(self) -> str:
+        return _digest(self._folder) if self._folder else ""
 
     @cached_property
     def dimension(self) -> int:
@@ -193,6 +212,30 @@ def _model_file(folder: Path) -> Path:
     if not files:
         raise ModelError(f"{folder} holds no .onnx file; give a folder with an ONNX model and its tokenizer")
     return files[0]
+
+
+def _digest(folder: Path) -> str:
+    """Of the files that a vector depends on: their names, sizes, and DIGEST_BLOCKS blocks spread over each."""
+    digest = hashlib.sha256()
+    for path in sorted(file for file in folder.rglob("*") if file.suffix in (".onnx", ".json") or ".onnx" in file.name):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
+        with path.open("rb") as file:
+            for block in range(DIGEST_BLOCKS):
+                file.seek(size * block // DIGEST_BLOCKS)
+                digest.update(file.read(DIGEST_BLOCK_BYTES))
+    return digest.hexdigest()[:16]
+
+
+def _hub_revision(name: str, cache: Path | None) -> str:
+    from fastembed import TextEmbedding
+
+    for known in TextEmbedding.list_supported_models() if cache else ():
+        if known["model"] == name and cache:
+            path = cache / f"models--{str(known['sources'].get('hf')).replace('/', '--')}" / "refs" / "main"
+            with contextlib.suppress(OSError):
+                return path.read_text(encoding="utf-8").strip()[:16]
+    return ""
 
 
 def _local_dimension(folder: Path) -> int:
