@@ -7,12 +7,13 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import known_item, no_answer, redaction, report, retrieval
+    from benchmarks import known_item, no_answer, redaction, report, retrieval, worth
 
     benchmarks = {
         "retrieval": retrieval.main,
         "known-item": known_item.main,
         "no-answer": no_answer.main,
+        "worth": worth.main,
         "redaction": redaction.main,
         "report": report.main,
     }
