@@ -2,11 +2,11 @@
 
     python -m benchmarks worth --sessions FOLDER [--commits QUERIES.jsonl] [--sample N] [--out FILE]
 
-The transcripts below FOLDER are taken in, and their messages go into one index for each rule of what gets a vector; what
-gets none is found by its words in all of them. Two kinds of questions are asked of all sessions, judged per session:
-`request`, the first thing a person said, which is taken out of its session (as in the benchmark known-item), and
-`commit`, the subject of a commit that a session led to: QUERIES.jsonl names it and its checkpoint, which is also in the
-name of the transcript. Commands that commit are left out of the sessions, and so are the subjects wherever they stand.
+The transcripts below FOLDER are taken in, and their messages go into one index for each rule of what gets a vector;
+what gets none is found by its words in all of them. Two kinds of questions are asked of all sessions and judged per
+session: `request`, the first thing a person said, which is taken out of its session (as in the benchmark known-item),
+and `commit`, the subject of a commit that a session led to: QUERIES.jsonl names it and its checkpoint, which is in the
+name of the transcript too. Commands that commit are left out of the sessions, and the subjects wherever they stand.
 """
 
 from __future__ import annotations
