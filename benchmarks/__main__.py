@@ -7,13 +7,14 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import known_item, no_answer, redaction, report, retrieval, worth
+    from benchmarks import embedding, known_item, no_answer, redaction, report, retrieval, worth
 
     benchmarks = {
         "retrieval": retrieval.main,
         "known-item": known_item.main,
         "no-answer": no_answer.main,
         "worth": worth.main,
+        "embedding": embedding.main,
         "redaction": redaction.main,
         "report": report.main,
     }
