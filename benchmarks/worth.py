@@ -60,7 +60,7 @@ RULES: dict[str, Rule] = {
 class Remembering:
     """The embedder of an index, which computes each text once for all rules."""
 
-    def __init__(self, embedder: recall.Embedder) -> None:
+    def __init__(self, embedder: Any) -> None:
         self.name = embedder.name
         self.dimension = embedder.dimension
         self.max_tokens: int = embedder.max_tokens
