@@ -7,12 +7,14 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import ingest, known_item, no_answer, redaction, report, retrieval
+    from benchmarks import embedding, ingest, known_item, no_answer, redaction, report, retrieval, worth
 
     benchmarks = {
         "retrieval": retrieval.main,
         "known-item": known_item.main,
         "no-answer": no_answer.main,
+        "worth": worth.main,
+        "embedding": embedding.main,
         "redaction": redaction.main,
         "ingest": ingest.main,
         "report": report.main,

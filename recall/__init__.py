@@ -9,7 +9,7 @@ with recall.open() as index:
 """
 
 from recall.embedding import Embedder
-from recall.errors import DatabaseError, ModelError, NotFoundError, RecallError, TranscriptError, UsageError
+from recall.errors import BusyError, DatabaseError, ModelError, NotFoundError, RecallError, TranscriptError, UsageError
 from recall.index import Index
 from recall.index import open_index as open
 from recall.rescan import RescanReport
@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AddReport",
+    "BusyError",
     "DatabaseError",
     "Embedder",
     "FileReport",

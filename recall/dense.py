@@ -5,12 +5,14 @@ A row holds the vector in 8 bits a component, and the signs alone for a first lo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from recall import embedded
 from recall.database import Row
 from recall.embedding import Embedder, Vectors
 from recall.vector_blocks import BLOCK_ROWS
@@ -19,26 +21,9 @@ WORD = 64
 """Bits that are compared at once."""
 
 
-def table_of(connection: apsw.Connection, embedder: Embedder) -> str | None:
-    """Name of the table with this embedder's vectors; None where there are none yet."""
-    row = connection.execute(_EMBEDDER_IN_USE, (embedder.name,)).fetchone()
-    return f"codes_{row[0]}" if row else None
-
-
-def other_embedder(connection: apsw.Connection, embedder: Embedder) -> str:
-    """Name of another embedder that the index holds vectors from; empty where it holds none."""
-    row = connection.execute(_OTHER_IN_USE, (embedder.name,)).fetchone()
-    return str(row[0]) if row else ""
-
-
 def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
     """Name of the table with this embedder's vectors, made if need be."""
-    connection.execute(
-        "insert into embedders (name, dimension) values (?, ?) on conflict do nothing",
-        (embedder.name, embedder.dimension),
-    )
-    row = connection.execute("select id from embedders where name = ?", (embedder.name,)).fetchone()
-    table = f"codes_{row[0] if row else 0}"
+    table = embedded.put_embedder(connection, embedder)
     connection.execute(
         f"create virtual table if not exists {table} using vec0(passage_id integer primary key, "
         f"repository_id integer partition key, embedding int8[{embedder.dimension}] distance_metric = cosine, "
@@ -47,34 +32,43 @@ def make_table(connection: apsw.Connection, embedder: Embedder) -> str:
     return table
 
 
-def without_vector(connection: apsw.Connection, table: str | None, limit: int) -> list[tuple[int, int, str]]:
-    """(passage id, repository id, text) of passages that still lack a vector, newest first."""
-    rows = connection.execute(_WITHOUT_VECTOR, (embedder_id(table), limit))
-    return [(int(row[0]), int(row[1]), str(row[2])) for row in rows]
+def drop_table(connection: apsw.Connection, table: str) -> None:
+    """Remove all vectors of an embedder, and the embedder with them."""
+    connection.execute(f"drop table if exists {table}")
+    embedded.remove_embedder(connection, table)
 
 
-def count_without_vector(connection: apsw.Connection, table: str | None) -> int:
-    """Number of passages worth a vector that have none."""
-    row = connection.execute(_COUNT_WITHOUT_VECTOR, (embedder_id(table),)).fetchone()
-    return int(row[0]) if row else 0
+def put_vectors(
+    connection: apsw.Connection,
+    table: str,
+    passages: Sequence[tuple[int, int]],
+    vectors: Vectors,
+    digests: Sequence[int] | None = None,
+) -> None:
+    """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out.
+
+    digests: of their texts (`embedded.digest_of`); a passage with an equal text then gets its vector from here.
+    """
+    rows: list[Row] = connection.execute(_STILL_THERE, (json.dumps([passage for passage, _ in passages]),)).fetchall()
+    there = {int(row[0]) for row in rows}
+    places = [place for place, (passage, _) in enumerate(passages) if passage in there]
+    # vec0 knows no "insert or replace": it raises a UNIQUE error instead.
+    connection.executemany(f"delete from {table} where passage_id = ?", ((passages[place][0],) for place in places))
+    connection.executemany(
+        f"insert into {table} (passage_id, repository_id, embedding, signs) values (?, ?, vec_int8(?), vec_bit(?))",
+        (
+            (*passages[place], codes(vectors[place]).tobytes(), sign_bits(vectors[place]).tobytes())
+            for place in places
+            if vectors[place].any()  # the cosine of a zero vector is not defined
+        ),
+    )
+    embedded.record(connection, table, ((passages[place][0], digests[place] if digests else None) for place in places))
 
 
-def put_vectors(connection: apsw.Connection, table: str, passages: Sequence[tuple[int, int]], vectors: Vectors) -> None:
-    """Store the vectors of passages given as (passage id, repository id). Passages that are gone are left out."""
-    for (passage_id, repository_id), vector in zip(passages, vectors, strict=True):
-        if not connection.execute("select 1 from passages where id = ?", (passage_id,)).fetchone():
-            continue
-        # vec0 knows no "insert or replace": it raises a UNIQUE error instead.
-        connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
-        if vector.any():  # the cosine of a zero vector is not defined, and its distance null
-            connection.execute(
-                f"insert into {table} (passage_id, repository_id, embedding, signs) "
-                "values (?, ?, vec_int8(?), vec_bit(?))",
-                (passage_id, repository_id, codes(vector).tobytes(), sign_bits(vector).tobytes()),
-            )
-        connection.execute(
-            "insert or ignore into embedded (embedder_id, passage_id) values (?, ?)", (embedder_id(table), passage_id)
-        )
+def vectors_of(connection: apsw.Connection, table: str, passage_ids: Sequence[int]) -> dict[int, Vectors]:
+    """The vector of each of these passages that has one, as it is stored: of no particular norm, shape (dimension,)."""
+    rows: list[Row] = connection.execute(_VECTORS.format(table=table), (json.dumps(list(passage_ids)),)).fetchall()
+    return {int(row[0]): np.frombuffer(bytes(row[1]), dtype=np.int8).astype(np.float32) for row in rows}
 
 
 def codes(vector: Vectors) -> NDArray[np.int8]:
@@ -95,9 +89,8 @@ def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> N
     if connection.execute(_HAS_VEC0).fetchone():
         for (embedder,) in connection.execute("select id from embedders").fetchall():
             for passage_id in passage_ids:
-                connection.execute(f"delete from codes_{embedder} where passage_id = ?", (passage_id,))
-    for passage_id in passage_ids:
-        connection.execute("delete from embedded where passage_id = ?", (passage_id,))
+                connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
+    embedded.strike(connection, passage_ids)
 
 
 def remove_orphans(connection: apsw.Connection, table: str) -> None:
@@ -109,21 +102,6 @@ def remove_orphans(connection: apsw.Connection, table: str) -> None:
         connection.execute(f"delete from {table} where passage_id = ?", (passage_id,))
 
 
-def embedder_id(table: str | None) -> int:
-    """The id inside a table's name; 0, which no embedder has, for None."""
-    return int(table.removeprefix("codes_")) if table else 0
-
-
 _HAS_VEC0 = "select 1 from pragma_module_list where name = 'vec0'"
-_WITHOUT_VECTOR = """
-select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
-from passages p join messages m on m.id = p.message_id
-where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
-order by p.id desc limit ?
-"""
-_COUNT_WITHOUT_VECTOR = """
-select (select count(*) from passages where embeddable = 1) - (select count(*) from embedded where embedder_id = ?)
-"""
-_IN_USE = "exists (select 1 from embedded where embedder_id = embedders.id)"
-_EMBEDDER_IN_USE = f"select id from embedders where name = ? and {_IN_USE}"
-_OTHER_IN_USE = f"select name from embedders where name <> ? and {_IN_USE} order by id desc"
+_STILL_THERE = "select p.id from json_each(?) as j cross join passages p on p.id = j.value"
+_VECTORS = "select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"

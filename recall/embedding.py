@@ -7,6 +7,7 @@ sees a model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -28,7 +29,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Names model, revision and prefix: vectors of two embedders are comparable only if their names are equal."""
+        """Names the model: vectors of two embedders are comparable only if their names are equal."""
         ...
 
     @property
@@ -79,6 +80,50 @@ class Fetching(Protocol):
     def fetch(self) -> None:
         """Download the model if it is not on this machine, and load it; raises ModelError where that fails."""
         ...
+
+
+@runtime_checkable
+class Revised(Protocol):
+    """An embedder whose model may change under one name."""
+
+    @property
+    def revision(self) -> str:
+        """Tells one state of the model from another; empty where it is not known, and is then not compared."""
+        ...
+
+
+@runtime_checkable
+class Prefixing(Protocol):
+    """An embedder that puts something before what it embeds, which changes the vectors."""
+
+    @property
+    def prefix(self) -> str:
+        """What stands before a passage and before a query, in one string; empty for nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """All that vectors depend on: those of two embedders are comparable only where it is equal."""
+
+    name: str
+    dimension: int
+    revision: str
+    """Empty where it is not known."""
+    prefix: str
+    passage_tokens: int
+    """The longest passage that it takes."""
+
+
+def identity_of(embedder: Embedder) -> Identity:
+    """What is known of an embedder without loading its model. Raises ModelError for a name that nobody knows."""
+    return Identity(
+        embedder.name,
+        embedder.dimension,
+        embedder.revision if isinstance(embedder, Revised) else "",
+        embedder.prefix if isinstance(embedder, Prefixing) else "",
+        embedder.max_tokens if isinstance(embedder, Tokenizing) else DEFAULT_MAX_TOKENS,
+    )
 
 
 EmbedderChoice = Embedder | str | Path | None

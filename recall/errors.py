@@ -5,6 +5,7 @@ RecallError
 ├── TranscriptError   a file could not be taken in
 ├── DatabaseError     the database cannot be opened, is damaged, locked, or too new
 ├── ModelError        the embedding model is missing, damaged or of the wrong shape
+├── BusyError         another process is doing this already
 └── NotFoundError     no session or message has that name
 
 Every message says what was found, what was expected, and what to do.
@@ -29,6 +30,10 @@ class DatabaseError(RecallError):
 
 class ModelError(RecallError):
     """The embedding model cannot be used."""
+
+
+class BusyError(RecallError):
+    """Another process is doing this already."""
 
 
 class NotFoundError(RecallError):

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 
-from recall import dense, ledger
+from recall import embedded, ledger
 from recall.database import BUSY_TIMEOUT_MS, Database, SqliteError, explain
 from recall.embedding import Embedder
 from recall.errors import DatabaseError
@@ -88,12 +88,12 @@ class Archive:
 
     def passages_without_vector(self, embedder: Embedder) -> int:
         """Number of passages worth a vector that have none of this embedder."""
-        return dense.count_without_vector(self._connection, dense.table_of(self._connection, embedder))
+        return embedded.count_without_vector(self._connection, embedded.table_of(self._connection, embedder))
 
     def leftovers(self, embedder: Embedder) -> list[Leftover]:
         """Vectors of all embedders but this one, the latest embedder first."""
-        rows = self._connection.execute(_LEFTOVERS, (embedder.name,))
-        return [Leftover(str(name), int(count), int(count) * int(width) * _FLOAT_BYTES) for name, count, width in rows]
+        others = embedded.others(self._connection, embedder)
+        return [Leftover(other.name, other.count, other.count * other.dimension * _FLOAT_BYTES) for other in others]
 
     def problems(self) -> list[str]:
         """Why transcripts were not taken in, one sentence each."""
@@ -186,10 +186,6 @@ def _exists(path: Path) -> bool:
 
 _REINSTALL = "reinstall it with: pip install --force-reinstall sqlite-vec"
 _FLOAT_BYTES = 4
-_LEFTOVERS = """
-select e.name, count(*), e.dimension from embedders e join embedded d on d.embedder_id = e.id
-where e.name <> ? group by e.id order by e.id desc
-"""
 _REPOSITORIES = """
 select r.key, r.path, count(*) from sessions s join worktrees w on w.id = s.worktree_id
 join repositories r on r.id = w.repository_id where r.id <> 0 group by r.id order by count(*) desc, r.path

@@ -11,16 +11,18 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from recall import dense, ledger, sessions
+from recall import embedded, ledger, sessions
 from recall.ahead import Settings
 from recall.archive import Occurrences
 from recall.database import Database
-from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
+from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose
+from recall.embedding_run import embed_missing
 from recall.errors import ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake, forget_session
+from recall.locks import embedding_alone
 from recall.privacy import Excluded, ExcludedError, Privacy
 from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
@@ -32,9 +34,6 @@ from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
 from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
-
-EMBED_BATCH = 64
-"""Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
 
 
 class Index:
@@ -129,34 +128,17 @@ class Index:
     def embed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Compute the vectors that are missing; their number. Can be stopped at any time and goes on where it was.
 
-        progress: called with (passages done, passages in all). A model that is not on this machine is fetched.
-        Raises ModelError where there is no model, or vectors cannot be stored.
+        progress: called with (passages done, passages in all). A model that is not on this machine is fetched. Once
+        none is missing, the vectors of other embedders are removed. Raises BusyError at once where another process
+        is embedding into this home, ModelError where there is no model, or vectors cannot be stored.
         """
         if self.database.vectors_missing:
             raise ModelError(self.database.vectors_missing)
-        for model in (self.embedder, self.reranker):
-            if isinstance(model, Fetching):
-                model.fetch()
-        connection = self.database.connection
-        with self.database.write():
-            table = dense.make_table(connection, self.embedder)
-            dense.remove_orphans(connection, table)
-        total, done = dense.count_without_vector(connection, table), 0
-        while batch := dense.without_vector(connection, table, EMBED_BATCH):
-            vectors = unit(self.embedder.embed_passages([text for _, _, text in batch]))
-            if vectors.shape != (len(batch), self.embedder.dimension):
-                raise ModelError(
-                    f"{self.embedder.name} returned vectors of shape {vectors.shape}, expected "
-                    f"{(len(batch), self.embedder.dimension)}; mend its embed_passages or its dimension"
-                )
-            with self.database.write():
-                dense.put_vectors(
-                    connection, table, [(passage, repository) for passage, repository, _ in batch], vectors
-                )
-            done += len(batch)
-            if progress:
-                progress(done, max(total, done))
-        return done
+        with embedding_alone(self.home):
+            for model in (self.embedder, self.reranker):
+                if isinstance(model, Fetching):
+                    model.fetch()
+            return embed_missing(self.database, self.embedder, progress)
 
     def search(
         self,
@@ -197,7 +179,10 @@ class Index:
         connection = self.database.connection
         names = ("sessions", "messages", "passages", "transcripts")
         counts = {name: int(self.database.value(f"select count(*) from {name}")) for name in names}
-        counts["without_vector"] = dense.count_without_vector(connection, dense.table_of(connection, self.embedder))
+        table: str | None = None
+        with contextlib.suppress(ModelError):  # nobody knows the model, so nothing has a vector of it
+            table = embedded.table_of(connection, self.embedder)
+        counts["without_vector"] = embedded.count_without_vector(connection, table)
         return counts
 
     def problems(self) -> list[str]:

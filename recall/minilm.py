@@ -39,6 +39,7 @@ class MiniLM:
 
     name = "all-MiniLM-L6-v2-int8+glossary-1"
     dimension = 384
+    revision = MODEL_SHA256[:16]
     max_tokens = WORD_PIECES - 2
 
     def __init__(self, threads: int | None = None) -> None:

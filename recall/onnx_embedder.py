@@ -5,8 +5,11 @@ fastembed is imported when a model is first used: the import takes more than a s
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 16
 """Texts padded to one length at a time; larger batches cost memory and gain nothing on a processor."""
+
+DIGEST_BLOCKS, DIGEST_BLOCK_BYTES = 256, 4_096
+"""What is read of a model's file to tell it from another one: each search does so, and a model may be a gigabyte."""
+
+REASON_CHARACTERS = 400
+"""Of what the runtime says: enough for the path of a file."""
 
 _PREFIXES = {"e5-": ("query: ", "passage: "), "nomic-embed": ("search_query: ", "search_document: ")}
 """What a family of models wants before a query and before a passage, as their model cards say."""
@@ -52,6 +61,20 @@ class FastembedModel:
         """Names the model and its prefixes."""
         return f"{self._model_name}+{self._before_query}" if self._before_query else self._model_name
 
+    @property
+    def prefix(self) -> str:
+        """What stands before a passage and before a query."""
+        return f"{self._before_passage}{self._before_query}"
+
+    @property
+    def revision(self) -> str:
+        """Of a folder, a digest of its files; else that of the hub, empty as long as the model was not downloaded."""
+        return self._digest if self._folder else _hub_revision(self._model_name, self._cache)
+
+    @cached_property
+    def _digest(self) -> str:
+        return _digest(self._folder) if self._folder else ""
+
     @cached_property
     def dimension(self) -> int:
         if self._folder:
@@ -67,7 +90,16 @@ class FastembedModel:
             ) from error
 
     def fetch(self) -> None:
-        """Allow the model to be downloaded if it is not on this machine, and load it."""
+        """Load the model, downloaded if it is not on this machine, and anew if it is damaged. Raises ModelError."""
+        try:
+            self._model.embedding_size  # noqa: B018 - loads it, without a network where it is here
+        except ModelError:
+            if self._folder:
+                raise
+            with _damaged_aside(self._model_name, self._cache):
+                self._download()
+
+    def _download(self) -> None:
         self._may_download = True
         try:
             self._model.embedding_size  # noqa: B018 - loads it
@@ -127,7 +159,7 @@ class FastembedModel:
         try:
             return TextEmbedding(self._model_name, **settings)
         except Exception as error:  # fastembed passes on what onnxruntime, the hub and the file system raise
-            reason = (str(error) or type(error).__name__).splitlines()[0][:160]
+            reason = (str(error) or type(error).__name__).splitlines()[0][:REASON_CHARACTERS]
             raise ModelError(
                 f'the model "{self._model_name}" is not on this machine or cannot be loaded ({reason}); '
                 "with a network, fetch it with: recall embed"
@@ -193,6 +225,58 @@ def _model_file(folder: Path) -> Path:
     if not files:
         raise ModelError(f"{folder} holds no .onnx file; give a folder with an ONNX model and its tokenizer")
     return files[0]
+
+
+def _digest(folder: Path) -> str:
+    """Of the files that a vector depends on: their names, sizes, and DIGEST_BLOCKS blocks spread over each."""
+    digest = hashlib.sha256()
+    for path in sorted(file for file in folder.rglob("*") if file.suffix in (".onnx", ".json") or ".onnx" in file.name):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
+        with path.open("rb") as file:
+            for block in range(DIGEST_BLOCKS):
+                file.seek(size * block // DIGEST_BLOCKS)
+                digest.update(file.read(DIGEST_BLOCK_BYTES))
+    return digest.hexdigest()[:16]
+
+
+def _hub_folder(name: str, cache: Path | None) -> Path | None:
+    """Where the hub's client keeps what it has downloaded of a model, whether it is there or not."""
+    from fastembed import TextEmbedding
+
+    for known in TextEmbedding.list_supported_models() if cache else ():
+        if cache and str(known["model"]).lower() == name.lower():
+            return cache / f"models--{str(known['sources'].get('hf')).replace('/', '--')}"
+    return None
+
+
+def _hub_revision(name: str, cache: Path | None) -> str:
+    if folder := _hub_folder(name, cache):
+        with contextlib.suppress(OSError):
+            return (folder / "refs" / "main").read_text(encoding="utf-8").strip()[:16]
+    return ""
+
+
+@contextlib.contextmanager
+def _damaged_aside(name: str, cache: Path | None) -> Iterator[None]:
+    """Out of the way of a download, a model that is here and cannot be loaded; put back where the download fails.
+
+    A damaged file counts as downloaded, also for the hub's client, so that it would never be mended.
+    """
+    folder = _hub_folder(name, cache)
+    if folder is None or cache is None or not is_downloaded(name, cache):
+        yield
+        return
+    aside = folder.with_name(f"{folder.name}.damaged")
+    shutil.rmtree(aside, ignore_errors=True)
+    folder.rename(aside)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        aside.rename(folder)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _local_dimension(folder: Path) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import apsw
 import numpy as np
 
-from recall import dense, lexical
+from recall import embedded, lexical
 from recall.bm25f import gains, largest
 from recall.concepts import Wording
 from recall.database import Database
@@ -124,19 +124,18 @@ def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSq
     connection = database.connection
     if database.vectors_missing:
         raise ModelError(database.vectors_missing)
-    table = dense.table_of(connection, embedder)
+    table = embedded.table_of(connection, embedder)
     if table is None:
-        other = dense.other_embedder(connection, embedder)
-        if other:
+        if others := embedded.others(connection, embedder):
             raise ModelError(
-                f'the index holds vectors from {other}, but the embedder is {embedder.name}; run "recall embed", '
-                "or choose the other model again"
+                f"the index holds vectors from {others[0].name}, but the embedder is {embedder.name}; "
+                'run "recall embed", or choose the other model again'
             )
         raise ModelError('the index holds no vectors yet; run "recall embed"')
     vector = unit(embedder.embed_query(text))
     if not vector.any():
         raise UnreadableError("the embedder understands nothing in this query")
     notes: tuple[str, ...] = ()
-    if missing := dense.count_without_vector(connection, table):
+    if missing := embedded.count_without_vector(connection, table):
         notes = (f'{missing} passages have no vector yet and are found by their words only; run "recall embed"',)
     return Nearest(search_dense(connection, table, vector, where, depth), table, vector, notes)

@@ -15,8 +15,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import recall
-from recall import AddReport, Message, ModelError, NotFoundError, Scope, Session, UsageError, dense
-from recall import index as index_module
+from recall import (
+    AddReport,
+    Message,
+    ModelError,
+    NotFoundError,
+    Scope,
+    Session,
+    UsageError,
+    embedded,
+    embedding_run,
+)
 from recall.embedding import Vectors, unit
 from recall.fusion import Background
 from recall.nearest import Neighbours, cosines_of, search_dense
@@ -128,7 +137,7 @@ def test_a_secret_is_masked_before_it_is_stored(tmp_path: Path) -> None:
 
 
 def test_vectors_come_in_batches_and_once(index: recall.Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "EMBED_BATCH", 2)
+    monkeypatch.setattr(embedding_run, "EMBED_BATCH", 2)
     index.add(session("one", "lantern", "lamp", "tide", "boat", "login"))
     seen: list[tuple[int, int]] = []
     assert index.embed(lambda done, total: seen.append((done, total))) == 5
@@ -139,7 +148,7 @@ def test_vectors_come_in_batches_and_once(index: recall.Index, monkeypatch: pyte
 
 
 def test_embedding_that_was_stopped_goes_on_where_it_was(index: recall.Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "EMBED_BATCH", 2)
+    monkeypatch.setattr(embedding_run, "EMBED_BATCH", 2)
     index.add(session("one", "lantern", "lamp", "tide", "boat", "login"))
 
     def stop(done: int, total: int) -> None:
@@ -246,7 +255,8 @@ def test_vectors_of_another_embedder_are_not_compared_with(tmp_path: Path) -> No
         assert index.embed() == 1
         assert index.search("lantern", EVERYWHERE).mode == "hybrid"
     with recall.open(tmp_path, Themes()) as index:
-        assert index.embed() == 0
+        assert index.search("lantern", EVERYWHERE).mode == "lexical"
+        assert index.embed() == 1
         assert index.search("lantern", EVERYWHERE).mode == "hybrid"
 
 
@@ -554,7 +564,7 @@ def test_an_answer_outside_the_scope_is_not_found_by_its_question(harbor: recall
 
 def test_what_cosines_are_usual_is_told_by_the_passages_of_the_repositories(harbor: recall.Index) -> None:
     connection = harbor.database.connection
-    table = dense.table_of(connection, harbor.embedder)
+    table = embedded.table_of(connection, harbor.embedder)
     assert table is not None
     vector = unit(harbor.embedder.embed_query("the lantern"))
     ids = [int(row[0]) for row in connection.execute("select id from passages")]

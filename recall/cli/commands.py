@@ -11,7 +11,7 @@ from recall.cli import models, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import open_configured
-from recall.errors import RecallError, UsageError
+from recall.errors import BusyError, RecallError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory
 from recall.index import Index
@@ -212,9 +212,13 @@ def ingest(
 @app.command()
 def embed() -> None:
     """Bring vectors up to date; can be stopped and goes on where it was."""
-    with _index() as index, streams.progress("embedding passages") as bar:
-        done = index.embed(bar)
-        name = index.embedder.name
+    try:
+        with _index() as index, streams.progress("embedding passages") as bar:
+            done = index.embed(bar)
+            name = index.embedder.name
+    except BusyError as error:  # what the other process does is what was asked for
+        streams.complain(error)
+        return
     embedded = f"{counted(done, 'passage')} embedded with {name}"
     streams.print_text(embedded if done else "all passages have their vectors")
 

@@ -210,7 +210,8 @@ def _leftovers(examined: Examined) -> Check | None:
     if not left:
         return Check("ok", "no vectors of another model")
     told = ", ".join(f"{counted(one.count, 'vector')} of {one.embedder} ({one.size / 2**20:.1f} MB)" for one in left)
-    return Check("warning", told, "nothing has to be done: they only take room, and going back to that model is free")
+    remedy = f"recall embed, which removes them once no vector of {embedder.name} is missing"
+    return Check("warning", told, remedy)
 
 
 def _transcripts(examined: Examined) -> Check | None:

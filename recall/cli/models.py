@@ -62,7 +62,8 @@ def use_model(
     streams.print_text(
         f"{path}: model = {model.name}\n"
         f"next: recall embed, which computes its vectors{fetched}\n"
-        f"Passages without one are found by their words only. The vectors of {before} stay: going back costs nothing."
+        f"Until then passages are found by their words only. The vectors of {before} stay until the new ones are\n"
+        "complete: as long as they are there, going back costs nothing."
     )
 
 

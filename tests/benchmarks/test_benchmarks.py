@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from result_files import RESULT, assert_interval, assert_units, markdown_tables, read_result
+from transcript_lines import at, cl, cl_call, claude_lines, uid, write
 
-from benchmarks import no_answer, retrieval
+from benchmarks import embedding, no_answer, retrieval, worth
 from benchmarks.datasets import load
 from recall.minilm import MiniLM
 
@@ -159,3 +160,59 @@ def test_the_list_names_every_benchmark_and_an_unknown_one_is_refused() -> None:
         )  # fmt: skip
         assert done.returncode == 2
         assert "retrieval, known-item, no-answer" in done.stdout
+
+
+def test_embedding_is_compared_with_the_bare_runtime_on_the_same_lengths(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "embedding.json"
+    assert embedding.main(["--data", "kitchen", "--rounds", "2", "--passages", "1", "--out", str(out)]) == 0
+    (result,) = read_result(out)
+    assert (result["passages"], result["dataset"]) == (2, "kitchen")
+    assert 2 * 10 <= result["tokens"] <= 2 * 20
+    assert 0 < result["ratio"]["low"] <= result["ratio"]["mean"] <= result["ratio"]["high"]
+    assert result["embed"]["passages a second"] > 0 < result["bare"]["tokens a second"]
+    (rows,) = markdown_tables(capsys.readouterr().out)
+    assert len(rows) == 2 + 2
+
+
+def test_every_rule_of_what_is_worth_a_vector_is_measured(
+    home: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, topic in enumerate(("sourdough starter", "cellar barrel", "oven door")):
+        said = [
+            ("user", f"Why did the {topic} fail last week, please?"),
+            ("assistant", f"ok {number}"),
+            ("assistant", f"The {topic} was too cold for it, as far as I can see from the log of that day."),
+            ("assistant", f"Now I mended the {topic} with a cloth."),
+        ]
+        lines = claude_lines(uid(number), "/srv/kitchen", *said)
+        call = cl(at(9), "assistant", uid(900 + number), uid(number), "/srv/kitchen", [cl_call("t1", f"cat {topic}")])
+        write(tmp_path / "sessions" / f"ab-000000000{number}-0.jsonl", [*lines, call])
+    commits = tmp_path / "commits.jsonl"
+    commits.write_text(
+        "".join(
+            json.dumps({"text": f"Mend number {number}", "metadata": {"checkpoint": checkpoint, "subset": "specific"}})
+            + "\n"
+            for number, checkpoint in enumerate(("ab0000000001", "cd0000000000"))
+        ),
+        encoding="utf-8",
+    )
+    out = tmp_path / "worth.json"
+    data = ["--sessions", str(tmp_path / "sessions"), "--commits", str(commits)]
+    assert worth.main([*data, "--out", str(out)]) == 0
+    results = read_result(out)
+    assert [(result["rule"], result["vectors"]) for result in results] == [
+        ("what was said", 9),
+        ("said, 3 words or more", 6),
+        ("said, 6 words or more", 6),
+        ("what was said, and what tools did", 12),
+    ]
+    for result in results:
+        assert set(result["nDCG@10"]) == {f"{kind}, {mode}" for kind in ("request", "commit") for mode in worth.MODES}
+        for values in result["nDCG@10"].values():
+            assert_interval(values)
+    (rows,) = markdown_tables(capsys.readouterr().out)
+    assert len(rows) == 2 + len(worth.RULES)
+    assert "request, hybrid (3)" in rows[0]
+    assert "commit, hybrid (1)" in rows[0]
