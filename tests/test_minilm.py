@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from recall import minilm
 from recall.embedding import Embedder, Selective, Tokenizing
@@ -164,3 +166,13 @@ def test_a_text_can_be_cut_without_the_model(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_uses_no_more_processors_than_it_may() -> None:
     assert MiniLM(threads=3).threads == 3
     assert MiniLM().threads == available_cpus() >= 1
+
+
+_MODEL = MiniLM()
+
+
+@given(st.text(st.one_of(st.sampled_from("aZ09 _-.'\n\t[`~"), st.characters(codec="ascii")), max_size=40))
+@example("x" * 150 + " " + "y" * 100)  # a word of more than 100 characters is one token, unknown
+@example("the lantern's x_1 un\x00known\x7f\x0b")
+def test_tokens_found_word_by_word_are_those_of_the_whole_text(text: str) -> None:
+    assert list(_MODEL.token_spans(text)) == _MODEL._spans(text)
