@@ -73,7 +73,10 @@ class FastembedModel:
 
     @cached_property
     def _digest(self) -> str:
-        return _digest(self._folder) if self._folder else ""
+        try:
+            return _digest(self._folder) if self._folder else ""
+        except OSError:  # loading the model will say so
+            return ""
 
     @cached_property
     def dimension(self) -> int:

@@ -86,6 +86,7 @@ def test_nothing_but_the_entry_point_knows_the_command_line() -> None:
         ("tokenizers", {"recall/minilm.py", "recall/onnx_embedder.py"}),
         ("py_rust_stemmers", {"recall/analysis.py"}),
         ("platformdirs", {"recall/home.py"}),
+        ("filelock", {"recall/locks.py"}),
         ("zstandard", {"recall/transcripts/lines.py"}),
         ("sqlite3", set[str]()),
     ],

@@ -91,7 +91,8 @@ def test_without_the_model_words_are_searched_and_nobody_waits_for_a_network(
 
 def test_a_model_that_was_downloaded_needs_no_network(configured: Home, proxy: Proxy) -> None:
     downloaded(configured)
-    assert configured.run("ingest", environment=proxy.environment).code == 0
+    with recall.open(embedder=MODEL) as index:
+        index.ingest()
     ran = configured.run("embed", environment=proxy.environment)
     assert (ran.code, ran.text.split()[0]) == (0, "2"), ran.complaint
     ran = configured.run("search", QUERY, "--all", "--json", environment=proxy.environment)
@@ -102,8 +103,9 @@ def test_a_model_that_was_downloaded_needs_no_network(configured: Home, proxy: P
 
 def test_a_damaged_model_is_named_with_the_repair_and_words_are_searched(configured: Home, proxy: Proxy) -> None:
     file = downloaded(configured)
-    assert configured.run("ingest").code == 0
-    assert configured.run("embed", environment=proxy.environment).code == 0
+    with recall.open(embedder=MODEL) as index:
+        index.ingest()
+        assert index.embed() == 2
     with file.open("r+b") as content:
         content.truncate(1_000)
     assert_found_by_words(configured, proxy, {}, MODEL, file.name, "recall embed")
