@@ -153,12 +153,15 @@ def put_messages(
 
 def refresh_session(connection: apsw.Connection, session_id: int) -> None:
     """Bring the title, the preview and the times of a session up to date with its messages."""
+    title, preview = first_words(connection, session_id)
+    connection.execute(_REFRESH_SESSION, {"id": session_id, "title": title, "preview": preview})
+
+
+def first_words(connection: apsw.Connection, session_id: int) -> tuple[str, str]:
+    """(title, preview) that a session has from the first thing a person said in it."""
     first = connection.execute(_FIRST_WORDS, (session_id,)).fetchone()
     words = " ".join(str(first[0]).split()) if first else ""
-    connection.execute(
-        _REFRESH_SESSION,
-        {"id": session_id, "title": shortened(words, TITLE_LIMIT), "preview": shortened(words, PREVIEW_LIMIT)},
-    )
+    return shortened(words, TITLE_LIMIT), shortened(words, PREVIEW_LIMIT)
 
 
 def ends_privately(connection: apsw.Connection, session_id: int | None) -> bool:
@@ -175,6 +178,17 @@ def has_other_title(connection: apsw.Connection, name: str, title: str) -> bool:
 def put_title(connection: apsw.Connection, name: str, title: str) -> None:
     """Name a session."""
     connection.execute("update sessions set title = ? where name = ?", (title, name))
+
+
+def is_forgotten(connection: apsw.Connection, name: str) -> bool:
+    """Whether the session of that name was forgotten."""
+    return connection.execute("select 1 from forgotten where session = ?", (name,)).fetchone() is not None
+
+
+def id_of(connection: apsw.Connection, name: str) -> int | None:
+    """Row id of the session of that name; None where it is not here."""
+    row = connection.execute("select id from sessions where name = ?", (name,)).fetchone()
+    return int(row[0]) if row else None
 
 
 def name_of(connection: apsw.Connection, session_id: int | None) -> str:

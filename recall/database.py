@@ -96,9 +96,10 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
 
-    def sweep(self) -> None:
-        """Take what was removed out of the write-ahead log too, as far as no other process is reading from it."""
-        self.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+    def sweep(self) -> bool:
+        """Take what was removed out of the write-ahead log too; False where another process still reads from it."""
+        row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        return row is None or not row[0]
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """All rows of a query."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,9 +15,11 @@ from recall import archive, ledger
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
-from recall.intake import Intake, forget_session, is_forgotten
+from recall.forgetting import forget_session
+from recall.intake import Intake
 from recall.ledger import Entry
-from recall.privacy import NOT_REMEMBERED, ExcludedError, Privacy
+from recall.marks import Said, said
+from recall.privacy import FORGOTTEN, LEFT_OUT, ExcludedError, Privacy
 from recall.rendering import shown
 from recall.transcripts.detect import detect
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
@@ -117,6 +120,8 @@ class _Reading:
         before = ledger.find(database.connection, path)
         self.expected = before.read_to if before else None
         """What the ledger must still say when the next batch is written."""
+        self.checked: tuple[str, str] | None = None
+        """Names of the session and its parent, once it is known that neither was forgotten."""
         self.privacy = Privacy(
             intake.excluded, goes_on and archive.ends_privately(database.connection, entry.session_id)
         )
@@ -160,11 +165,22 @@ class _Reading:
 
     def _forget(self, reason: str) -> None:
         """Take out what is stored of the session, and remember not to read the file again until it grows."""
-        forget_session(self.database, self.intake.masked(self.reader.session.id))
+        name = self.intake.masked(self.reader.session.id)
+        if not archive.is_forgotten(self.database.connection, name):
+            forget_session(self.database, self.intake.marks, name, list(self._seen()))
         size, time = self.stat.st_size, self.stat.st_mtime_ns
         entry = replace(self.entry, size=size, modified_ns=time, problem=reason, session_id=None, state={})
         with self.database.write() as connection:
             ledger.put(connection, self.path, entry)
+
+    def _seen(self) -> Iterator[Said]:
+        """All messages of the file: a fork may hold them whose parent was never stored."""
+        reader, privacy = type(self.reader)(self.path), Privacy()
+        for number, raw in enumerate(read_lines(self.path, 0), start=1):
+            for message in reader.read(Line(number, raw.text)) if raw.text else ():
+                with contextlib.suppress(ExcludedError):
+                    if prepared := self.intake.prepare(message, privacy, reader.session.cwd):
+                        yield said(prepared)
 
     def _batches(self) -> Iterator[tuple[list[Message], bool]]:
         """(prepared messages, whether they are the last); `self.entry` then says what the batch covers.
@@ -194,13 +210,22 @@ class _Reading:
 
     def _prepared(self, messages: Iterable[Message]) -> Iterator[Message]:
         parts = list(messages)
-        parent = self.reader.session.parent
-        if parts and parent and is_forgotten(self.database.connection, parent):
-            raise ExcludedError(NOT_REMEMBERED, by_its_user=True)
+        if parts:
+            self._require_remembered()
         self.privacy.begin(parts)
         for message in parts:
             if prepared := self.intake.prepare(message, self.privacy, self.reader.session.cwd):
                 yield prepared
+
+    def _require_remembered(self) -> None:
+        """Raises ExcludedError where the session, or the one whose agent started it, was forgotten."""
+        names = (self.reader.session.id, self.reader.session.parent)
+        if names == self.checked:
+            return
+        for name in filter(None, names):
+            if archive.is_forgotten(self.database.connection, self.intake.masked(name)):
+                raise ExcludedError(FORGOTTEN, by_its_user=True)
+        self.checked = names
 
     def _advance(self, read_to: int, line_count: int) -> None:
         self.entry = replace(
@@ -229,7 +254,7 @@ def _report_known(path: Path, known: Entry) -> FileReport:
     """The report of a file in which nothing has changed."""
     if known.session_id and not known.problem:
         return _report(path, "unchanged", known)
-    if known.problem.endswith(NOT_REMEMBERED):
+    if known.problem.endswith(LEFT_OUT):
         return _report(path, "excluded", known)
     return _report(path, "skipped" if known.problem else "empty", known, reason=known.problem or EMPTY)
 

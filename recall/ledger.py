@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ import apsw
 import orjson
 
 from recall.database import Row
-from recall.privacy import NOT_REMEMBERED
+from recall.privacy import LEFT_OUT
 from recall.rendering import safe_text
 from scanning import redact
 
 HEAD_SIZE = 4_096
+
+_NEEDED = frozenset({"id", "parent", "forked_from", "cwd", "session_cwd"})
+"""What is noted under these names tells where a session belongs; it is no text of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,27 @@ def adopt_messages(connection: apsw.Connection, session_id: int, transcript_id: 
 def problems(connection: apsw.Connection) -> list[str]:
     """Why transcripts could not be taken in, one sentence each; not those that were left out on purpose."""
     rows = connection.execute("select problem from transcripts where problem <> '' order by id")
-    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(NOT_REMEMBERED)]
+    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(LEFT_OUT)]
+
+
+def noted(connection: apsw.Connection) -> set[str]:
+    """All texts that readers noted of their transcripts to go on with, but for places and ids."""
+    found: set[str] = set()
+    for (state,) in connection.execute("select state from transcripts where state <> '{}'"):
+        found.update(_texts(orjson.loads(state)))
+    return found
+
+
+def blank(connection: apsw.Connection, texts: Iterable[str]) -> None:
+    """Blank those of the `noted` texts."""
+    gone = set(texts)
+    rows: list[Row] = connection.execute("select id, state from transcripts where state <> '{}'").fetchall()
+    for row_id, state in rows:
+        value = orjson.loads(state)
+        if (blanked := _without(value, gone)) != value:
+            connection.execute(
+                "update transcripts set state = ? where id = ?", (orjson.dumps(blanked).decode(), row_id)
+            )
 
 
 def redacted(value: Any) -> Any:
@@ -95,6 +119,25 @@ def redacted(value: Any) -> Any:
 def stored_path(path: Path) -> str:
     """The path as it is stored: a token in a folder's name is a secret too."""
     return redact(str(path)).text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner) if key not in _NEEDED else ()
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _without(value: Any, gone: set[str]) -> Any:
+    if isinstance(value, str):
+        return "" if value in gone else value
+    if isinstance(value, dict):
+        return {key: inner if key in _NEEDED else _without(inner, gone) for key, inner in value.items()}
+    return [_without(inner, gone) for inner in value] if isinstance(value, list) else value
 
 
 def _entry(row: Row) -> Entry:

@@ -45,7 +45,7 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
         raise UsageError(f'"{ref}" is no ref; expected <session id>:<message number>, as search prints it')
     if min(before, after) < 0:
         raise UsageError(f"before is {before} and after {after}; expected 0 or more")
-    (session_id, name), number = _session(connection, name), int(number_text)
+    (session_id, name), number = named(connection, name), int(number_text)
     first, last = number - min(before, WINDOW_MAX), number + min(after, WINDOW_MAX)
     rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall() if last < 2**63 else []
     if not any(row[0] == number for row in rows):
@@ -56,8 +56,8 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
     return [_shown(name, row) for row in rows]
 
 
-def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
-    """(row id, name) by name, or by a beginning of the name that only one session has."""
+def named(connection: apsw.Connection, name: str) -> tuple[int, str]:
+    """(row id, name) by name, or by a beginning of the name that only one session has. Raises NotFoundError."""
     rows: list[Row] = connection.execute("select id, name from sessions where name = ?", (name,)).fetchall()
     if not rows and len(name) >= 4:
         pattern = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

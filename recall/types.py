@@ -196,6 +196,24 @@ class AddReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What `Index.forget` did, or would do."""
+
+    sessions: int
+    """Sessions that are gone as a whole, those of subagents included."""
+    messages: int
+    """Messages that are gone, those of these sessions included."""
+    names: int = 0
+    """Titles, branches and the like that held the text, and are blank now."""
+    complete: bool = True
+    """False where another process still reads what was there before: it leaves the files when that one ends."""
+    examples: tuple[str, ...] = ()
+    """Pieces of some of the messages, redacted; from `Index.would_forget` only."""
+    kept_paths: tuple[str, ...] = ()
+    """Repositories whose path holds the text; a path is not forgotten by its text."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileReport:
     """What became of one transcript."""
 
