@@ -19,6 +19,8 @@ import apsw
 from recall.errors import DatabaseError
 
 BUSY_TIMEOUT_MS = 10_000
+SWEEP_TIMEOUT_MS = 1_000
+"""How long a reader is waited for until the write-ahead log is left for the next time."""
 
 SqliteError = apsw.Error
 
@@ -98,7 +100,11 @@ class Database:
 
     def sweep(self) -> bool:
         """Take what was removed out of the write-ahead log too; False where another process still reads from it."""
-        row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        self.connection.set_busy_timeout(SWEEP_TIMEOUT_MS)
+        try:
+            row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        finally:
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return row is None or not row[0]
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:

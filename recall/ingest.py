@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -18,7 +19,7 @@ from recall.errors import TranscriptError
 from recall.forgetting import forget_session
 from recall.intake import Intake
 from recall.ledger import Entry
-from recall.marks import Said, said
+from recall.marks import Said, any_stored, hidden_fields, said
 from recall.privacy import FORGOTTEN, LEFT_OUT, ExcludedError, Privacy
 from recall.rendering import shown
 from recall.transcripts.detect import detect
@@ -62,7 +63,8 @@ def ingest_files(
 def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) -> None:
     """Give sessions the names their owners gave them; writes nothing where they have them already."""
     ready = [(name, intake.prepare_title(title)) for name, title in titles.items()]
-    changed = [pair for pair in ready if archive.has_other_title(database.connection, *pair)]
+    hidden = hidden_fields(database.connection, intake.marks, (title for _, title in ready))
+    changed = [pair for pair in ready if pair[1] not in hidden and archive.has_other_title(database.connection, *pair)]
     if changed:
         with database.write() as connection:
             for name, title in changed:
@@ -232,11 +234,22 @@ class _Reading:
             self.entry,
             read_to=read_to,
             line_count=line_count,
-            state=self.reader.state(),
+            state=self._noted(),
             # The kind of an unknown line is a word of the file, so it may be anything.
             skipped={redact(kind).text: count for kind, count in self.reader.skipped.items()},
             reader=type(self.reader).__name__,
         )
+
+    def _noted(self) -> dict[str, Any]:
+        """What the reader notes to go on with, without what was forgotten of it."""
+        state = self.reader.state()
+        connection = self.database.connection
+        if not any_stored(connection):
+            return state
+        noted: dict[str, Any] = ledger.redacted(state)
+        hidden = hidden_fields(connection, self.intake.marks, ledger.texts_of(noted))
+        without: dict[str, Any] = ledger.without(noted, hidden)
+        return without
 
 
 def _only_grew(known: Entry, now: Entry, raw: bytes, size: int, reader_class: type[Reader]) -> bool:

@@ -89,7 +89,7 @@ def noted(connection: apsw.Connection) -> set[str]:
     """All texts that readers noted of their transcripts to go on with, but for places and ids."""
     found: set[str] = set()
     for (state,) in connection.execute("select state from transcripts where state <> '{}'"):
-        found.update(_texts(orjson.loads(state)))
+        found.update(texts_of(orjson.loads(state)))
     return found
 
 
@@ -99,7 +99,7 @@ def blank(connection: apsw.Connection, texts: Iterable[str]) -> None:
     rows: list[Row] = connection.execute("select id, state from transcripts where state <> '{}'").fetchall()
     for row_id, state in rows:
         value = orjson.loads(state)
-        if (blanked := _without(value, gone)) != value:
+        if (blanked := without(value, gone)) != value:
             connection.execute(
                 "update transcripts set state = ? where id = ?", (orjson.dumps(blanked).decode(), row_id)
             )
@@ -121,23 +121,25 @@ def stored_path(path: Path) -> str:
     return redact(str(path)).text
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_of(value: Any) -> Iterator[str]:
+    """The texts in what a reader noted, but for places and ids."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from _texts(inner) if key not in _NEEDED else ()
+            yield from texts_of(inner) if key not in _NEEDED else ()
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_of(inner)
 
 
-def _without(value: Any, gone: set[str]) -> Any:
+def without(value: Any, gone: set[str]) -> Any:
+    """What a reader noted, with some of its texts blanked."""
     if isinstance(value, str):
         return "" if value in gone else value
     if isinstance(value, dict):
-        return {key: inner if key in _NEEDED else _without(inner, gone) for key, inner in value.items()}
-    return [_without(inner, gone) for inner in value] if isinstance(value, list) else value
+        return {key: inner if key in _NEEDED else without(inner, gone) for key, inner in value.items()}
+    return [without(inner, gone) for inner in value] if isinstance(value, list) else value
 
 
 def _entry(row: Row) -> Entry:
