@@ -125,12 +125,17 @@ def background(connection: apsw.Connection, table: str, vector: Vectors, reposit
 
 def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> None:
     """Take passages out of every embedder's table. Without sqlite-vec the vectors stay until `remove_orphans`."""
-    if connection.execute(_HAS_VEC0).fetchone():
-        for (embedder,) in connection.execute("select id from embedders").fetchall():
-            for passage_id in passage_ids:
-                connection.execute(f"delete from vectors_{embedder} where passage_id = ?", (passage_id,))
-    for passage_id in passage_ids:
-        connection.execute("delete from embedded where passage_id = ?", (passage_id,))
+    has_vec0 = connection.execute(_HAS_VEC0).fetchone() is not None
+    for (embedder,) in connection.execute("select id from embedders").fetchall():
+        if has_vec0:
+            connection.executemany(
+                f"delete from vectors_{embedder} where passage_id = ?", ((passage_id,) for passage_id in passage_ids)
+            )
+        # With the embedder, for the key begins with it: without, every passage cost a look at all rows.
+        connection.executemany(
+            "delete from embedded where embedder_id = ? and passage_id = ?",
+            ((embedder, passage_id) for passage_id in passage_ids),
+        )
 
 
 def remove_orphans(connection: apsw.Connection, table: str) -> None:
