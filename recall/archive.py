@@ -108,6 +108,7 @@ def put_session(connection: apsw.Connection, session: Session, worktree_id: int)
         "worktree_id": worktree_id, "branch": session.branch, "remote": session.remote,
         "started_at": milliseconds(session.started_at), "parent": session.parent,
         "forked_from": session.forked_from, "imported": int(session.imported), "rules_version": RULES_VERSION,
+        "prompts_only": int(session.prompts_only),
     }  # fmt: skip
     row = connection.execute(_PUT_SESSION, values).fetchone()
     if row is None:  # nothing to change
@@ -246,9 +247,9 @@ insert into worktrees (key, path, repository_id) select ?, ?, id from repositori
 """
 _PUT_SESSION = """
 insert into sessions (name, agent, title, preview, cwd, worktree_id, branch, remote, started_at, updated_at, parent,
-                      forked_from, imported, rules_version)
+                      forked_from, imported, rules_version, prompts_only)
 values (:name, :agent, :title, '', :cwd, :worktree_id, :branch, :remote, :started_at, null, :parent, :forked_from,
-        :imported, :rules_version)
+        :imported, :rules_version, :prompts_only)
 on conflict (name) do update set
   title = iif(excluded.title <> '', excluded.title, title),
   cwd = iif(cwd <> '', cwd, excluded.cwd),
@@ -259,13 +260,14 @@ on conflict (name) do update set
   parent = iif(parent <> '', parent, excluded.parent),
   forked_from = iif(forked_from <> '', forked_from, excluded.forked_from),
   imported = max(imported, excluded.imported),
-  rules_version = min(rules_version, excluded.rules_version)
+  rules_version = min(rules_version, excluded.rules_version),
+  prompts_only = min(prompts_only, excluded.prompts_only)
 where (excluded.title <> '' and excluded.title <> title) or (cwd = '' and excluded.cwd <> '')
    or (worktree_id = 0 and excluded.worktree_id <> 0) or (branch = '' and excluded.branch <> '')
    or (remote = '' and excluded.remote <> '') or (started_at is null and excluded.started_at is not null)
    or excluded.started_at < started_at or (parent = '' and excluded.parent <> '')
    or (forked_from = '' and excluded.forked_from <> '') or excluded.imported > imported
-   or excluded.rules_version < rules_version
+   or excluded.rules_version < rules_version or excluded.prompts_only < prompts_only
 returning id
 """
 _LAST_OCCURRENCE = "select max(occurrence) from messages where session_id = ? and digest = ? and key = ''"

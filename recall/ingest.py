@@ -21,8 +21,10 @@ from recall.intake import Intake
 from recall.ledger import Entry
 from recall.marks import Said, any_stored, hidden_fields, said
 from recall.privacy import FORGOTTEN, LEFT_OUT, ExcludedError, Privacy
+from recall.prompts import ingest_prompts
 from recall.rendering import shown
 from recall.transcripts.detect import detect
+from recall.transcripts.history import HistoryReader
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
 from recall.transcripts.reader import Line, Reader
 from recall.types import FileReport, FileStatus, Message
@@ -90,7 +92,10 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
         try:
             reader_class = detect(path, read_head(path, DETECT_SIZE))
             entry = replace(entry, reader=reader_class.__name__)
-            if known and _only_grew(known, entry, raw, stat.st_size, reader_class):
+            grew = known is not None and _only_grew(known, entry, raw, stat.st_size, reader_class)
+            if issubclass(reader_class, HistoryReader):
+                return ingest_prompts(database, intake, path, known if known and grew else entry, grew)
+            if known and grew:
                 return _Reading(database, intake, path, reader_class, known, goes_on=True).run()
             reading = _Reading(database, intake, path, reader_class, entry, goes_on=False)
             if session_name:  # where the file has no id of its own, the reader made one from the path, which changed
@@ -265,7 +270,7 @@ def _only_grew(known: Entry, now: Entry, raw: bytes, size: int, reader_class: ty
 
 def _report_known(path: Path, known: Entry) -> FileReport:
     """The report of a file in which nothing has changed."""
-    if known.session_id and not known.problem:
+    if (known.session_id or known.reader == HistoryReader.__name__) and not known.problem:
         return _report(path, "unchanged", known)
     if known.problem.endswith(LEFT_OUT):
         return _report(path, "excluded", known)

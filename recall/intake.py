@@ -14,6 +14,7 @@ from recall.archive import Occurrences, StoredMessage
 from recall.marks import Marks, without_forgotten
 from recall.places import Place, place_of
 from recall.privacy import Excluded, Privacy
+from recall.prompts import give_way
 from recall.redacting import Redact
 from recall.transcripts.text import clean, shorten_far, shorten_output
 from recall.types import Message, Session
@@ -102,6 +103,8 @@ class Intake:
         prepared, messages = without_forgotten(connection, self.marks, prepared, known, list(messages))
         if known is None and not messages:
             return None, []
+        if not session.prompts_only:
+            give_way(connection, prepared, known, messages)
         home = archive.put_place(connection, self._place(session.cwd))
         session_id = archive.put_session(connection, prepared, home[1])
         placed = [

@@ -69,6 +69,8 @@ class Session:
     """Id of the session whose history this one copies at its beginning."""
     imported: bool = False
     """Copied in by one agent from the transcripts of another."""
+    prompts_only: bool = False
+    """Only what the person typed is known, from the agent's prompt history."""
     messages: tuple[Message, ...] = ()
 
 
@@ -95,6 +97,8 @@ class SessionSummary:
     """Shell command that reopens the session in its agent; empty where there is none."""
     first_ref: str
     """Ref of its first message, for `Index.show`."""
+    prompts_only: bool = False
+    """Whether only what the person typed is known of it, from the agent's prompt history; the title says so too."""
 
 
 @dataclass(frozen=True, slots=True)
