@@ -1,8 +1,9 @@
 """Forgetting: taking sessions and messages out, down to the bytes of the files, so that no transcript brings them back.
 
 A session is remembered as forgotten by its name, which agents make up, and what was said by marks (recall/marks.py).
-Marks and deletion are one transaction. What follows, leaving the word index and the write-ahead log, takes longer; the
-table `forgetting` says that it is still to be done, and the next run that writes does it.
+Marks and deletion are one transaction. What follows takes longer: leaving the word index and the write-ahead log, and
+noting it beside the database (recall/forgotten.py). The table `forgetting` says that it is still to be done, and the
+next run that takes something in does it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from time import monotonic
 
 import apsw
 
-from recall import archive, dense, ledger, lexical, marks
+from recall import archive, dense, forgotten, ledger, lexical, marks
 from recall.choosing import Choose, Chosen, session_and_subagents
 from recall.database import Database, Row
 from recall.marks import Marks, Said
@@ -43,12 +44,16 @@ def forget_session(database: Database, keyed: Marks, name: str, seen: Sequence[S
 
 
 def complete(database: Database, budget_seconds: float | None = None) -> bool:
-    """Take what was forgotten out of the word index and the write-ahead log, where that is still to be done.
+    """Do what is still to be done of earlier forgets.
 
     Whether it is done; it is not where the time is up, or another process reads what was there before.
     """
     due = {str(row[0]) for row in database.rows("select step from forgetting")}
     started = monotonic()
+    if "file" in due:
+        with database.write() as connection:
+            forgotten.save(connection, database)
+            connection.execute("delete from forgetting where step = 'file'")
     if "terms" in due:
         first = True
         while True:
@@ -98,7 +103,7 @@ def _forget(connection: apsw.Connection, keyed: Marks, chosen: Chosen) -> Forget
     for session_id in touched - gone.keys():
         archive.refresh_session(connection, session_id)
     _remove_places(connection, chosen.repositories)
-    connection.execute("insert or ignore into forgetting (step) values ('terms'), ('bytes')")
+    connection.execute("insert or ignore into forgetting (step) values ('file'), ('terms'), ('bytes')")
     paths = tuple(shown(path) for path in chosen.kept_paths)
     return ForgetReport(len(gone), len(set(messages)), names=len(chosen.fields), kept_paths=paths)
 

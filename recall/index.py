@@ -11,7 +11,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from recall import archive, dense, forgetting, ledger, sessions
+from recall import archive, dense, forgetting, forgotten, ledger, sessions
 from recall.archive import Occurrences
 from recall.choosing import Choose, chooser, preview
 from recall.database import Database
@@ -254,6 +254,7 @@ class Index:
         return Marks(self._fingerprint_key(make=True))
 
     def _intake(self) -> Intake:
+        forgotten.restore(self.database)
         redact = redact_with(self._fingerprint_key(make=True))
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):

@@ -331,6 +331,35 @@ def test_no_byte_of_a_word_is_left_and_everything_else_is(data: st.DataObject, t
         assert known & stored == set()
 
 
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way))
+def test_a_database_that_is_made_anew_does_not_take_in_what_was_forgotten(
+    home: Home, filled: recall.Index, way: dict[str, str]
+) -> None:
+    with filled as index:
+        index.forget(**way)
+    for path in home.recall.glob("recall.db*"):
+        path.unlink()
+    with recall.open(embedder=Hashed()) as index:
+        index.ingest()
+        assert holding(home.recall) == []
+        assert texts(index, S2) == [text for _, text in OTHER]
+        index.forget(session=S2)
+    for path in home.recall.glob("recall.db*"):
+        path.unlink()
+    with recall.open(embedder=Hashed()) as index:
+        index.ingest()
+        assert [texts(index, S2), holding(home.recall)] == [[], []]
+
+
+def test_a_spoiled_note_of_what_was_forgotten_stops_nothing(home: Home, filled: recall.Index) -> None:
+    filled.close()
+    for path in home.recall.glob("recall.db*"):
+        path.unlink()
+    (home.recall / "forgotten.json").write_bytes(b'{"sessions": 3')
+    with recall.open(embedder=Hashed()) as index:
+        assert index.ingest().new_messages == 9
+
+
 class _Terminal(io.TextIOWrapper):
     def isatty(self) -> bool:
         return True

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Home
-from transcript_lines import append, at, claude_lines, codex_lines, uid, write
+from transcript_lines import append, claude_lines, codex_lines, uid, write
 
 import recall
 from recall import Message, Scope, Session
@@ -55,8 +55,6 @@ def test_a_prompt_whose_transcript_is_gone_is_found_as_what_it_is(home: Home, in
     assert hit.resume == ""
     assert (hit.source.path, hit.source.line) == (str(path), 1)
     assert hit.session.source == str(path)
-    assert hit.timestamp is not None
-    assert hit.timestamp.isoformat() != ""
 
 
 def test_a_history_that_grew_is_read_from_there(home: Home, index: recall.Index) -> None:
@@ -71,10 +69,8 @@ def test_a_history_that_grew_is_read_from_there(home: Home, index: recall.Index)
         name: [text for _, text in group] for name, group in itertools.groupby(stored(index), lambda one: one[0])
     }
     assert sorted(sessions.values()) == [["first", "second", "third"], ["much later"]]
-    write(
-        path, [typed(0, "first"), typed(1, "second"), typed(2, "third"), typed(500, "much later"), typed(501, "last")]
-    )
-    path.touch()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    write(path, [typed(-900, "older"), *lines])  # written anew, so it is read from its beginning
     assert index.ingest().new_messages == 1
 
 
@@ -182,4 +178,3 @@ def test_a_session_from_memory_takes_the_place_of_its_prompts(home: Home, index:
     index.ingest()
     index.add(Session(S1, messages=(Message("user", "where is the heron?"), Message("assistant", "here"))))
     assert stored(index) == [(S1, "where is the heron?"), (S1, "here")]
-    assert at(0)

@@ -1,7 +1,8 @@
 -- What was forgotten, by keyed digests only (recall/marks.py), so that no copy of it is taken in again.
 create table forgotten_messages (mark integer primary key) strict;
 
--- What is still to be done after a forget: 'terms' to leave the word index, 'bytes' to leave the write-ahead log.
+-- What is still to be done after a forget: 'file' to note it beside the database, 'terms' to leave the word index,
+-- 'bytes' to leave the write-ahead log.
 create table forgetting (step text primary key) strict;
 
 -- A session of which only the prompts are known, from an agent's prompt history (recall/prompts.py).
