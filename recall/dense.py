@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 KNN_LIMIT = 4_096
 """Largest `k` that vec0 takes."""
 
+CHUNK_SIZE = 1_024
+"""Vectors that vec0 keeps in one row."""
+
 SAMPLE = 256
 """Cosines that tell what is usual: their mean and deviation are then known to about 5% of the deviation."""
 
@@ -127,15 +130,35 @@ def remove_vectors(connection: apsw.Connection, passage_ids: Sequence[int]) -> N
     """Take passages out of every embedder's table. Without sqlite-vec the vectors stay until `remove_orphans`."""
     has_vec0 = connection.execute(_HAS_VEC0).fetchone() is not None
     for (embedder,) in connection.execute("select id from embedders").fetchall():
+        table = f"vectors_{embedder}"
         if has_vec0:
-            connection.executemany(
-                f"delete from vectors_{embedder} where passage_id = ?", ((passage_id,) for passage_id in passage_ids)
-            )
+            rest = _remove_chunks(connection, table, passage_ids)
+            connection.executemany(f"delete from {table} where passage_id = ?", ((one,) for one in rest))
         # With the embedder, for the key begins with it: without, every passage cost a look at all rows.
         connection.executemany(
-            "delete from embedded where embedder_id = ? and passage_id = ?",
-            ((embedder, passage_id) for passage_id in passage_ids),
+            "delete from embedded where embedder_id = ? and passage_id = ?", ((embedder, one) for one in passage_ids)
         )
+
+
+def _remove_chunks(connection: apsw.Connection, table: str, passage_ids: Sequence[int]) -> Sequence[int]:
+    """Remove the chunks of a vec0 table in which nothing else is left, at once; the passages that are in others.
+
+    vec0 looks at all chunks for each row that it deletes: 50,000 of 100,000 took more than a minute.
+    """
+    if len(passage_ids) < CHUNK_SIZE:
+        return passage_ids
+    listed = (json.dumps(list(passage_ids)),)
+    chunks: list[Row] = connection.execute(_WHOLE_CHUNKS.format(table=table), listed).fetchall()
+    parts: list[Row] = connection.execute(_PARTS, (f"{table}_*",)).fetchall()
+    names = {str(name).removeprefix(table) for (name,) in parts}
+    if not chunks or not names <= {"_info", "_chunks", "_rowids"} | {f"_vector_chunks{n:02}" for n in range(16)}:
+        return passage_ids
+    rows = f"select rowid from {table}_rowids where chunk_id = ?"
+    removed = {int(row[0]) for chunk in chunks for row in connection.execute(rows, chunk)}
+    connection.executemany(f"delete from {table}_rowids where rowid = ?", ((one,) for one in removed))
+    for name in sorted(names - {"_info", "_rowids"}):
+        connection.executemany(f"delete from {table}{name} where rowid = ?", chunks)
+    return [one for one in passage_ids if one not in removed]
 
 
 def remove_orphans(connection: apsw.Connection, table: str) -> None:
@@ -155,6 +178,13 @@ def embedder_id(table: str | None) -> int:
 _SPREAD = """
 select distinct (select id from passages where {where} and id >= j.value order by id limit 1) from json_each(?) as j
 """
+_WHOLE_CHUNKS = """
+with gone as materialized (
+  select r.chunk_id, count(*) as gone from json_each(?) j join {table}_rowids r on r.rowid = j.value group by r.chunk_id
+)
+select chunk_id from gone where gone = (select count(*) from {table}_rowids r where r.chunk_id = gone.chunk_id)
+"""
+_PARTS = "select name from sqlite_schema where type = 'table' and name glob ?"
 _HAS_VEC0 = "select 1 from pragma_module_list where name = 'vec0'"
 _WITHOUT_VECTOR = """
 select p.id, p.repository_id, substr(m.text, p.start_at + 1, p.end_at - p.start_at)

@@ -17,7 +17,7 @@ from planted import PLANTED
 from transcript_lines import append, at, cl, claude_lines, codex_lines, cx_msg, session_lines, uid, write
 
 import recall
-from recall import ForgetReport, Message, Scope, Session
+from recall import ForgetReport, Message, Scope, Session, dense
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1, S2, S3 = uid(0xB1), uid(0xB2), uid(0xB3)
@@ -248,6 +248,25 @@ def test_an_unknown_session_is_named_and_one_that_was_forgotten_is_not(filled: r
             index.forget(session="unheard-of")
         index.forget(session=S1)
         assert index.forget(session=S1) == ForgetReport(0, 0)
+
+
+def test_vectors_that_go_by_the_chunk_leave_a_table_that_works(
+    home: Home, filled: recall.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "CHUNK_SIZE", 1)
+    with filled as index:
+        index.forget(repository=KITE)
+        assert [holding_vector(home.recall, text) for role, text in SAID if role == "assistant"] == [[], []]
+        for name in ("vectors_1_chunks", "vectors_1_vector_chunks00"):
+            assert index.database.value(f"select count(*) from {name}") == 1
+        transcript(home, S3, KITE, [("user", "a new heron"), ("assistant", "seen")], start=900)
+        index.ingest()
+        index.embed()
+        for text, name in (("a new heron", S3), (OTHER[1][1], S2)):
+            assert index.search(text, EVERYWHERE, mode="dense")[0].session.id == name
+        index.forget(match="heron")
+        assert holding_vector(home.recall, "a new heron") == []
+        assert holding_vector(home.recall, "seen") != []
 
 
 def test_a_reader_keeps_the_bytes_only_until_it_ends(home: Home, filled: recall.Index) -> None:
