@@ -17,6 +17,7 @@ from recall.scope import Scope
 from recall.types import (
     AddReport,
     FileReport,
+    ForgetReport,
     Hit,
     IngestReport,
     Message,
@@ -36,6 +37,7 @@ __all__ = [
     "DatabaseError",
     "Embedder",
     "FileReport",
+    "ForgetReport",
     "Hit",
     "Index",
     "IngestReport",

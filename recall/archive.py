@@ -108,6 +108,7 @@ def put_session(connection: apsw.Connection, session: Session, worktree_id: int)
         "worktree_id": worktree_id, "branch": session.branch, "remote": session.remote,
         "started_at": milliseconds(session.started_at), "parent": session.parent,
         "forked_from": session.forked_from, "imported": int(session.imported), "rules_version": RULES_VERSION,
+        "prompts_only": int(session.prompts_only),
     }  # fmt: skip
     row = connection.execute(_PUT_SESSION, values).fetchone()
     if row is None:  # nothing to change
@@ -153,12 +154,15 @@ def put_messages(
 
 def refresh_session(connection: apsw.Connection, session_id: int) -> None:
     """Bring the title, the preview and the times of a session up to date with its messages."""
+    title, preview = first_words(connection, session_id)
+    connection.execute(_REFRESH_SESSION, {"id": session_id, "title": title, "preview": preview})
+
+
+def first_words(connection: apsw.Connection, session_id: int) -> tuple[str, str]:
+    """(title, preview) that a session has from the first thing a person said in it."""
     first = connection.execute(_FIRST_WORDS, (session_id,)).fetchone()
     words = " ".join(str(first[0]).split()) if first else ""
-    connection.execute(
-        _REFRESH_SESSION,
-        {"id": session_id, "title": shortened(words, TITLE_LIMIT), "preview": shortened(words, PREVIEW_LIMIT)},
-    )
+    return shortened(words, TITLE_LIMIT), shortened(words, PREVIEW_LIMIT)
 
 
 def ends_privately(connection: apsw.Connection, session_id: int | None) -> bool:
@@ -175,6 +179,17 @@ def has_other_title(connection: apsw.Connection, name: str, title: str) -> bool:
 def put_title(connection: apsw.Connection, name: str, title: str) -> None:
     """Name a session."""
     connection.execute("update sessions set title = ? where name = ?", (title, name))
+
+
+def is_forgotten(connection: apsw.Connection, name: str) -> bool:
+    """Whether the session of that name was forgotten."""
+    return connection.execute("select 1 from forgotten where session = ?", (name,)).fetchone() is not None
+
+
+def id_of(connection: apsw.Connection, name: str) -> int | None:
+    """Row id of the session of that name; None where it is not here."""
+    row = connection.execute("select id from sessions where name = ?", (name,)).fetchone()
+    return int(row[0]) if row else None
 
 
 def name_of(connection: apsw.Connection, session_id: int | None) -> str:
@@ -232,9 +247,9 @@ insert into worktrees (key, path, repository_id) select ?, ?, id from repositori
 """
 _PUT_SESSION = """
 insert into sessions (name, agent, title, preview, cwd, worktree_id, branch, remote, started_at, updated_at, parent,
-                      forked_from, imported, rules_version)
+                      forked_from, imported, rules_version, prompts_only)
 values (:name, :agent, :title, '', :cwd, :worktree_id, :branch, :remote, :started_at, null, :parent, :forked_from,
-        :imported, :rules_version)
+        :imported, :rules_version, :prompts_only)
 on conflict (name) do update set
   title = iif(excluded.title <> '', excluded.title, title),
   cwd = iif(cwd <> '', cwd, excluded.cwd),
@@ -245,13 +260,14 @@ on conflict (name) do update set
   parent = iif(parent <> '', parent, excluded.parent),
   forked_from = iif(forked_from <> '', forked_from, excluded.forked_from),
   imported = max(imported, excluded.imported),
-  rules_version = min(rules_version, excluded.rules_version)
+  rules_version = min(rules_version, excluded.rules_version),
+  prompts_only = min(prompts_only, excluded.prompts_only)
 where (excluded.title <> '' and excluded.title <> title) or (cwd = '' and excluded.cwd <> '')
    or (worktree_id = 0 and excluded.worktree_id <> 0) or (branch = '' and excluded.branch <> '')
    or (remote = '' and excluded.remote <> '') or (started_at is null and excluded.started_at is not null)
    or excluded.started_at < started_at or (parent = '' and excluded.parent <> '')
    or (forked_from = '' and excluded.forked_from <> '') or excluded.imported > imported
-   or excluded.rules_version < rules_version
+   or excluded.rules_version < rules_version or excluded.prompts_only < prompts_only
 returning id
 """
 _LAST_OCCURRENCE = "select max(occurrence) from messages where session_id = ? and digest = ? and key = ''"

@@ -19,6 +19,8 @@ import apsw
 from recall.errors import DatabaseError
 
 BUSY_TIMEOUT_MS = 10_000
+SWEEP_TIMEOUT_MS = 1_000
+"""How long a reader is waited for until the write-ahead log is left for the next time."""
 
 CACHE_KB = 32_768
 """What SQLite keeps of the file in memory: with its usual 2 MB, searches of a large archive read most pages anew."""
@@ -100,9 +102,14 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
 
-    def sweep(self) -> None:
-        """Take what was removed out of the write-ahead log too, as far as no other process is reading from it."""
-        self.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+    def sweep(self) -> bool:
+        """Take what was removed out of the write-ahead log too; False where another process still reads from it."""
+        self.connection.set_busy_timeout(SWEEP_TIMEOUT_MS)
+        try:
+            row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        finally:
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return row is None or not row[0]
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """All rows of a query."""

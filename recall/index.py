@@ -11,9 +11,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from recall import embedded, ledger, sessions
+from recall import archive, embedded, forgetting, forgotten, ledger, sessions
 from recall.ahead import Settings
 from recall.archive import Occurrences
+from recall.choosing import Choose, chooser, preview
 from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose
 from recall.embedding_run import embed_missing
@@ -21,9 +22,10 @@ from recall.errors import ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
-from recall.intake import Intake, forget_session
+from recall.intake import Intake
 from recall.locks import embedding_alone
-from recall.privacy import Excluded, ExcludedError, Privacy
+from recall.marks import Marks
+from recall.privacy import FORGOTTEN, Excluded, ExcludedError, Privacy
 from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
 from recall.rescan import RescanReport, rescan
@@ -33,7 +35,17 @@ from recall.search import Query, search
 from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
-from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
+from recall.types import (
+    ROLES,
+    AddReport,
+    ForgetReport,
+    IngestReport,
+    Mode,
+    SearchResult,
+    Session,
+    SessionSummary,
+    ShownMessage,
+)
 
 
 class Index:
@@ -84,6 +96,7 @@ class Index:
         for root in roots:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
+        forgetting.complete(self.database, budget_seconds)
         intake = self._intake()  # loads a tokenizer, which a search needs anyway
         began = monotonic()
         transcripts = list(find_transcripts(roots))
@@ -107,6 +120,8 @@ class Index:
             if not isinstance(message.timestamp, datetime | None):
                 raise UsageError(f"a message has the timestamp {message.timestamp!r}; expected a datetime or None")
         intake = self._intake()
+        if archive.is_forgotten(self.database.connection, intake.masked(session.id)):
+            return AddReport(session.id, 0, 0, excluded=FORGOTTEN)
         privacy = Privacy(self._excluded)
         prepared = []
         try:
@@ -115,14 +130,14 @@ class Index:
                 prepared.append(intake.prepare(message, privacy, session.cwd))
         except ExcludedError as reason:
             if reason.by_its_user:
-                forget_session(self.database, intake.masked(session.id))
+                forgetting.forget_session(self.database, intake.marks, intake.masked(session.id))
             return AddReport(session.id, 0, 0, excluded=str(reason))
         messages = [message for message in prepared if message]
         if not messages:
             return AddReport(session.id, 0, 0)
         with self.database.write() as connection:
             session_id, stored = intake.store(connection, session, messages, Occurrences(goes_on=False))
-            copied = intake.finish(connection, session_id, stored[0].id) if stored else 0
+            copied = intake.finish(connection, session_id, stored[0].id) if session_id and stored else 0
         return AddReport(session.id, len(stored), copied)
 
     def embed(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -174,6 +189,26 @@ class Index:
         with self.database.read() as connection:
             return sessions.window(connection, ref, before, after)
 
+    def forget(
+        self, *, session: str | None = None, repository: str | Path | None = None, match: str | None = None
+    ) -> ForgetReport:
+        """Forget a session, all that was said in a repository, or what holds a text; it is not taken in again.
+
+        session: a session's id, or a beginning that no other has; what is said in it later is left out too.
+        repository: a directory in it; sessions that begin there later are taken in. match: in any repository, messages
+        that hold the text; upper and lower case, width and white space make no difference. Raises UsageError unless
+        one of them is given, NotFoundError for an unknown session.
+        """
+        return forgetting.forget(self.database, self._marks(), self._chooser(session, repository, match))
+
+    def would_forget(
+        self, *, session: str | None = None, repository: str | Path | None = None, match: str | None = None
+    ) -> ForgetReport:
+        """What `forget` would do at least; changes nothing."""
+        choose = self._chooser(session, repository, match)
+        with self.database.read() as connection:
+            return preview(connection, choose(connection), match or "")
+
     def counts(self) -> dict[str, int]:
         """Numbers of sessions, messages, passages, transcripts, and of passages that lack a vector."""
         connection = self.database.connection
@@ -199,15 +234,22 @@ class Index:
         """The reranker of this index, if it has one."""
         return choose_reranker(self._reranker_choice, models_directory(self.home) if self.home else None, self.embedder)
 
+    def _chooser(self, session: str | None, repository: str | Path | None, match: str | None) -> Choose:
+        return chooser(session, repository, match, redact_with(self._fingerprint_key()))
+
+    def _marks(self) -> Marks:
+        return Marks(self._fingerprint_key(make=True))
+
     def _intake(self) -> Intake:
+        forgotten.restore(self.database)
         redact = redact_with(self._fingerprint_key(make=True))
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):
             # A model that is not on this machine must not keep a session from being taken in.
             with contextlib.suppress(ModelError):
                 embedder.token_spans("")
-                return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded)
-        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded)
+                return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded, self._marks())
+        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded, self._marks())
 
     def _settings(self) -> Settings | None:
         """What a worker needs to read for this index; None where another process cannot have the same."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -16,12 +17,16 @@ from recall.ahead import MOST_WORKERS, WORTH_BYTES, Ahead, Batch, Settings
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.errors import TranscriptError
-from recall.intake import Intake, forget_session, is_forgotten
+from recall.forgetting import forget_session
+from recall.intake import Intake
 from recall.ledger import Entry
+from recall.marks import Said, any_stored, hidden_fields, said
 from recall.minilm import available_cpus
-from recall.privacy import NOT_REMEMBERED, ExcludedError, Privacy
+from recall.privacy import FORGOTTEN, LEFT_OUT, ExcludedError, Privacy
+from recall.prompts import ingest_prompts
 from recall.rendering import shown
 from recall.transcripts.detect import detect
+from recall.transcripts.history import HistoryReader
 from recall.transcripts.lines import LINE_LIMIT, read_head, read_lines
 from recall.transcripts.reader import Line, Reader
 from recall.types import FileReport, FileStatus, Message
@@ -83,7 +88,8 @@ def _backlog(database: Database, paths: Sequence[Path]) -> list[Path]:
 def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) -> None:
     """Give sessions the names their owners gave them; writes nothing where they have them already."""
     ready = [(name, intake.prepare_title(title)) for name, title in titles.items()]
-    changed = [pair for pair in ready if archive.has_other_title(database.connection, *pair)]
+    hidden = hidden_fields(database.connection, intake.marks, (title for _, title in ready))
+    changed = [pair for pair in ready if pair[1] not in hidden and archive.has_other_title(database.connection, *pair)]
     if changed:
         with database.write() as connection:
             for name, title in changed:
@@ -112,7 +118,10 @@ def ingest_file(database: Database, intake: Intake, path: Path, ahead: Ahead | N
         try:
             reader_class = detect(path, read_head(path, DETECT_SIZE))
             entry = replace(entry, reader=reader_class.__name__)
-            if known and _only_grew(known, entry, raw, stat.st_size, reader_class):
+            grew = known is not None and _only_grew(known, entry, raw, stat.st_size, reader_class)
+            if issubclass(reader_class, HistoryReader):
+                return ingest_prompts(database, intake, path, known if known and grew else entry, grew)
+            if known and grew:
                 return Reading(database, intake, path, reader_class, known, goes_on=True).run()
             reading = Reading(database, intake, path, reader_class, entry, goes_on=False)
             if session_name:  # where the file has no id of its own, the reader made one from the path, which changed
@@ -157,6 +166,8 @@ class Reading:
         before = ledger.find(database.connection, path)
         self.expected = before.read_to if before else None
         """What the ledger must still say when the next batch is written."""
+        self.checked: tuple[str, str] | None = None
+        """Names of the session and its parent, once it is known that neither was forgotten."""
         self.privacy = Privacy(
             intake.excluded, goes_on and archive.ends_privately(database.connection, entry.session_id)
         )
@@ -191,7 +202,7 @@ class Reading:
                     session_id, stored = self.intake.store(
                         connection, batch.session, batch.messages, self.occurrences, transcript_id
                     )
-                    if session_id != self.entry.session_id:
+                    if session_id is not None and session_id != self.entry.session_id:
                         self.entry = replace(self.entry, session_id=session_id)
                         ledger.put_session(connection, transcript_id, session_id)
                     new_messages += len(stored)
@@ -210,11 +221,22 @@ class Reading:
 
     def _forget(self, reason: str) -> None:
         """Take out what is stored of the session, and remember not to read the file again until it grows."""
-        forget_session(self.database, self.intake.masked(self.reader.session.id))
+        name = self.intake.masked(self.reader.session.id)
+        if not archive.is_forgotten(self.database.connection, name):
+            forget_session(self.database, self.intake.marks, name, list(self._seen()))
         size, time = self.stat.st_size, self.stat.st_mtime_ns
         entry = replace(self.entry, size=size, modified_ns=time, problem=reason, session_id=None, state={})
         with self.database.write() as connection:
             ledger.put(connection, self.path, entry)
+
+    def _seen(self) -> Iterator[Said]:
+        """All messages of the file: a fork may hold them whose parent was never stored."""
+        reader, privacy = type(self.reader)(self.path), Privacy()
+        for number, raw in enumerate(read_lines(self.path, 0), start=1):
+            for message in reader.read(Line(number, raw.text)) if raw.text else ():
+                with contextlib.suppress(ExcludedError):
+                    if prepared := self.intake.prepare(message, privacy, reader.session.cwd):
+                        yield said(prepared)
 
     def batches(self) -> Iterator[Batch]:
         """What is new in the file, in order. Raises ExcludedError where nothing of the session is to be kept.
@@ -247,24 +269,44 @@ class Reading:
 
     def _prepared(self, messages: Iterable[Message]) -> Iterator[Message]:
         parts = list(messages)
-        parent = self.reader.session.parent
-        if parts and parent and is_forgotten(self.database.connection, parent):
-            raise ExcludedError(NOT_REMEMBERED, by_its_user=True)
+        if parts:
+            self._require_remembered()
         self.privacy.begin(parts)
         for message in parts:
             if prepared := self.intake.prepare(message, self.privacy, self.reader.session.cwd):
                 yield prepared
+
+    def _require_remembered(self) -> None:
+        """Raises ExcludedError where the session, or the one whose agent started it, was forgotten."""
+        names = (self.reader.session.id, self.reader.session.parent)
+        if names == self.checked:
+            return
+        for name in filter(None, names):
+            if archive.is_forgotten(self.database.connection, self.intake.masked(name)):
+                raise ExcludedError(FORGOTTEN, by_its_user=True)
+        self.checked = names
 
     def _advance(self, read_to: int, line_count: int) -> None:
         self.entry = replace(
             self.entry,
             read_to=read_to,
             line_count=line_count,
-            state=self.reader.state(),
+            state=self._noted(),
             # The kind of an unknown line is a word of the file, so it may be anything.
             skipped={redact(kind).text: count for kind, count in self.reader.skipped.items()},
             reader=type(self.reader).__name__,
         )
+
+    def _noted(self) -> dict[str, Any]:
+        """What the reader notes to go on with, without what was forgotten of it."""
+        state = self.reader.state()
+        connection = self.database.connection
+        if not any_stored(connection):
+            return state
+        noted: dict[str, Any] = ledger.redacted(state)
+        hidden = hidden_fields(connection, self.intake.marks, ledger.texts_of(noted))
+        without: dict[str, Any] = ledger.without(noted, hidden)
+        return without
 
 
 def _unread(raw_head: bytes, session_id: int | None = None) -> Entry:
@@ -284,9 +326,9 @@ def _only_grew(known: Entry, now: Entry, raw: bytes, size: int, reader_class: ty
 
 def _report_known(path: Path, known: Entry) -> FileReport:
     """The report of a file in which nothing has changed."""
-    if known.session_id and not known.problem:
+    if (known.session_id or known.reader == HistoryReader.__name__) and not known.problem:
         return _report(path, "unchanged", known)
-    if known.problem.endswith(NOT_REMEMBERED):
+    if known.problem.endswith(LEFT_OUT):
         return _report(path, "excluded", known)
     return _report(path, "skipped" if known.problem else "empty", known, reason=known.problem or EMPTY)
 

@@ -12,9 +12,10 @@ import apsw
 from recall import archive, copies, dense, lexical, passages
 from recall.ahead import Batch
 from recall.archive import Occurrences, StoredMessage
-from recall.database import Database, Row
+from recall.marks import Marks, without_forgotten
 from recall.places import Place, place_of
 from recall.privacy import Excluded, Privacy
+from recall.prompts import give_way
 from recall.redacting import Redact
 from recall.transcripts.text import clean, shorten_far, shorten_output
 from recall.types import Message, Session
@@ -36,11 +37,13 @@ _PLAIN_KEY = re.compile(
 class Intake:
     """What every way in shares: how text is masked and measured, what is not taken in, what was masked."""
 
-    def __init__(self, token_spans: Spans, max_tokens: int, redact: Redact, excluded: Excluded) -> None:
+    def __init__(self, token_spans: Spans, max_tokens: int, redact: Redact, excluded: Excluded, marks: Marks) -> None:
         self._token_spans = token_spans
         self._max_tokens = max_tokens
         self._redact = redact
         self.excluded = excluded
+        self.marks = marks
+        """Know what was forgotten."""
         self._places: dict[str, Place] = {}
         self._harmless: set[str] = set()
         """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
@@ -96,10 +99,20 @@ class Intake:
         messages: Iterable[Message],
         occurrences: Occurrences,
         transcript_id: int | None = None,
-    ) -> tuple[int, list[StoredMessage]]:
-        """(session row id, the messages that were new) of prepared messages. Inside the caller's transaction."""
+    ) -> tuple[int | None, list[StoredMessage]]:
+        """(session row id, the messages that were new) of prepared messages. Inside the caller's transaction.
+
+        What was forgotten is left out, as all of a session may be: the row id of one that is not here is then None.
+        """
+        prepared = self.prepare_session(session)
+        known = archive.id_of(connection, prepared.id)
+        prepared, messages = without_forgotten(connection, self.marks, prepared, known, list(messages))
+        if known is None and not messages:
+            return None, []
+        if not session.prompts_only:
+            give_way(connection, prepared, known, messages)
         home = archive.put_place(connection, self._place(session.cwd))
-        session_id = archive.put_session(connection, self.prepare_session(session), home[1])
+        session_id = archive.put_session(connection, prepared, home[1])
         placed = [
             (message, archive.put_place(connection, self._place(message.cwd)) if message.cwd else home)
             for message in messages
@@ -170,46 +183,3 @@ def remove_passages(connection: apsw.Connection, message_id: int) -> None:
     lexical.remove_terms(connection, ids)
     dense.remove_vectors(connection, ids)
     connection.execute("delete from passages where message_id = ?", (message_id,))
-
-
-def forget_session(database: Database, name: str) -> None:
-    """Take a session out, with those of its subagents and the copies that others hold, down to the bytes of the file.
-
-    Its name stays, so that what its subagents wrote is not taken in later.
-    """
-    with database.write() as connection:
-        connection.execute("insert or ignore into forgotten (session) values (?)", (name,))
-        rows: list[Row] = connection.execute(_WITH_SUBAGENTS, (name,)).fetchall()
-        for (session_id,) in rows:
-            _remove_session(connection, int(session_id))
-        if rows:
-            lexical.drop_terms(connection)
-    if rows:
-        database.sweep()
-
-
-def is_forgotten(connection: apsw.Connection, name: str) -> bool:
-    """Whether the session of that name was forgotten."""
-    return connection.execute("select 1 from forgotten where session = ?", (name,)).fetchone() is not None
-
-
-def _remove_session(connection: apsw.Connection, session_id: int) -> None:
-    messages: list[Row] = connection.execute("select id from messages where session_id = ?", (session_id,)).fetchall()
-    for (message_id,) in messages:
-        remove_passages(connection, message_id)
-    forks: list[Row] = connection.execute(_FORKS, (session_id,)).fetchall()
-    connection.execute("delete from messages where copied_from = ?", (session_id,))
-    connection.execute("delete from sessions where id = ?", (session_id,))
-    for (fork,) in forks:  # their titles were the first words of what is gone
-        connection.execute("update sessions set title = '', preview = '' where id = ?", (fork,))
-        archive.refresh_session(connection, int(fork))
-
-
-_WITH_SUBAGENTS = """
-with recursive gone (id, name) as (
-  select id, name from sessions where name = ?1 or parent = ?1
-  union select s.id, s.name from sessions s join gone on s.parent = gone.name
-)
-select id from gone
-"""
-_FORKS = "select distinct session_id from messages where copied_from = ?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ import apsw
 import orjson
 
 from recall.database import Row
-from recall.privacy import NOT_REMEMBERED
+from recall.privacy import LEFT_OUT
 from recall.rendering import safe_text
 from scanning import redact
 
 HEAD_SIZE = 4_096
+
+_NEEDED = frozenset({"id", "parent", "forked_from", "cwd", "session_cwd"})
+"""What is noted under these names tells where a session belongs; it is no text of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,27 @@ def adopt_messages(connection: apsw.Connection, session_id: int, transcript_id: 
 def problems(connection: apsw.Connection) -> list[str]:
     """Why transcripts could not be taken in, one sentence each; not those that were left out on purpose."""
     rows = connection.execute("select problem from transcripts where problem <> '' order by id")
-    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(NOT_REMEMBERED)]
+    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(LEFT_OUT)]
+
+
+def noted(connection: apsw.Connection) -> set[str]:
+    """All texts that readers noted of their transcripts to go on with, but for places and ids."""
+    found: set[str] = set()
+    for (state,) in connection.execute("select state from transcripts where state <> '{}'"):
+        found.update(texts_of(orjson.loads(state)))
+    return found
+
+
+def blank(connection: apsw.Connection, texts: Iterable[str]) -> None:
+    """Blank those of the `noted` texts."""
+    gone = set(texts)
+    rows: list[Row] = connection.execute("select id, state from transcripts where state <> '{}'").fetchall()
+    for row_id, state in rows:
+        value = orjson.loads(state)
+        if (blanked := without(value, gone)) != value:
+            connection.execute(
+                "update transcripts set state = ? where id = ?", (orjson.dumps(blanked).decode(), row_id)
+            )
 
 
 def redacted(value: Any) -> Any:
@@ -123,6 +147,27 @@ def _redacted(value: Any) -> Any:
 def stored_path(path: Path) -> str:
     """The path as it is stored: a token in a folder's name is a secret too."""
     return redact(str(path)).text
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """The texts in what a reader noted, but for places and ids."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from texts_of(inner) if key not in _NEEDED else ()
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_of(inner)
+
+
+def without(value: Any, gone: set[str]) -> Any:
+    """What a reader noted, with some of its texts blanked."""
+    if isinstance(value, str):
+        return "" if value in gone else value
+    if isinstance(value, dict):
+        return {key: inner if key in _NEEDED else without(inner, gone) for key, inner in value.items()}
+    return [without(inner, gone) for inner in value] if isinstance(value, list) else value
 
 
 def _entry(row: Row) -> Entry:

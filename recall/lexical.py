@@ -25,6 +25,9 @@ from recall.scope_sql import ScopeSql, inside
 SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
 
+MERGE_PAGES = 500
+"""Pages that one step of a merge writes; other writers wait that long, a twentieth of a second."""
+
 LOOKED_AT = 4
 """How many times as many candidates are looked at with their length, as are returned."""
 
@@ -54,6 +57,16 @@ def drop_terms(connection: apsw.Connection) -> None:
     A row that leaves a contentless index leaves a mark there, and its terms stay until all is merged.
     """
     connection.execute("insert into lexical (lexical) values ('optimize')")
+
+
+def merge_terms(connection: apsw.Connection, first: bool) -> bool:
+    """One step of what `drop_terms` does at once: whether another one is needed. first: whether it is the first."""
+    before = connection.total_changes()
+    # See https://sqlite.org/fts5.html#the_merge_command: a negative number takes all of the index into the merge.
+    connection.execute(
+        "insert into lexical (lexical, rank) values ('merge', ?)", (-MERGE_PAGES if first else MERGE_PAGES,)
+    )
+    return connection.total_changes() - before >= 2
 
 
 @dataclass(frozen=True, slots=True)

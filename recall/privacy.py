@@ -38,6 +38,9 @@ _SESSION = re.compile(
 
 
 NOT_REMEMBERED = "its user asked not to remember it"
+FORGOTTEN = "it was forgotten"
+LEFT_OUT = (NOT_REMEMBERED, FORGOTTEN)
+"""How the sentences end that say why a transcript was left out on purpose."""
 
 
 class ExcludedError(Exception):

@@ -14,6 +14,9 @@ from recall.scope_sql import ScopeSql
 from recall.types import SessionSummary, ShownMessage, Source
 from scanning import RULES_VERSION
 
+PROMPTS_ONLY = "(prompts only)"
+"""What the title of a session begins with of which only the prompts are known."""
+
 WINDOW_MAX = 200
 """Messages that `show` gives on either side at most."""
 
@@ -45,7 +48,7 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
         raise UsageError(f'"{ref}" is no ref; expected <session id>:<message number>, as search prints it')
     if min(before, after) < 0:
         raise UsageError(f"before is {before} and after {after}; expected 0 or more")
-    (session_id, name), number = _session(connection, name), int(number_text)
+    (session_id, name), number = named(connection, name), int(number_text)
     first, last = number - min(before, WINDOW_MAX), number + min(after, WINDOW_MAX)
     rows = connection.execute(_WINDOW, (session_id, first, last)).fetchall() if last < 2**63 else []
     if not any(row[0] == number for row in rows):
@@ -56,8 +59,8 @@ def window(connection: apsw.Connection, ref: str, before: int, after: int) -> li
     return [_shown(name, row) for row in rows]
 
 
-def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
-    """(row id, name) by name, or by a beginning of the name that only one session has."""
+def named(connection: apsw.Connection, name: str) -> tuple[int, str]:
+    """(row id, name) by name, or by a beginning of the name that only one session has. Raises NotFoundError."""
     rows: list[Row] = connection.execute("select id, name from sessions where name = ?", (name,)).fetchall()
     if not rows and len(name) >= 4:
         pattern = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -77,10 +80,11 @@ def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
 def _summary(row: Row) -> SessionSummary:
     rules = int(row[13])
     name, agent, parent = shown(str(row[0]), rules), safe_text(str(row[1])), shown(str(row[8]), rules)
+    title = shown(str(row[2]), rules)
     return SessionSummary(
         id=name,
         agent=agent,
-        title=shown(str(row[2]), rules),
+        title=f"{PROMPTS_ONLY} {title}" if row[14] else title,
         repository=shown(str(row[3]), rules),
         worktree=shown(str(row[4]), rules),
         branch=shown(str(row[5]), rules),
@@ -90,8 +94,9 @@ def _summary(row: Row) -> SessionSummary:
         message_count=int(row[9] or 0),
         preview=shown(str(row[10]), rules),
         source=shown(str(row[11] or ""), rules),
-        resume=_resume(agent, name, parent),
+        resume="" if row[14] else _resume(agent, name, parent),
         first_ref=f"{name}:{row[12] or 1}",
+        prompts_only=bool(row[14]),
     )
 
 
@@ -118,8 +123,10 @@ def _shown(name: str, row: Row) -> ShownMessage:
 _SUMMARY = """
 select s.name, s.agent, s.title, r.path, w.path, s.branch, s.started_at, s.updated_at, s.parent,
   (select count(*) from messages m where m.session_id = s.id and m.copied_from is null), s.preview,
-  (select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1),
-  (select min(number) from messages m where m.session_id = s.id and m.copied_from is null), s.rules_version
+  ifnull((select t.path from transcripts t where t.session_id = s.id order by t.id desc limit 1),
+    (select t.path from messages m join transcripts t on t.id = m.transcript_id where m.session_id = s.id limit 1)),
+  (select min(number) from messages m where m.session_id = s.id and m.copied_from is null), s.rules_version,
+  s.prompts_only
 from sessions s join worktrees w on w.id = s.worktree_id join repositories r on r.id = w.repository_id
 """
 _WINDOW = """

@@ -69,6 +69,8 @@ class Session:
     """Id of the session whose history this one copies at its beginning."""
     imported: bool = False
     """Copied in by one agent from the transcripts of another."""
+    prompts_only: bool = False
+    """Only what the person typed is known, from the agent's prompt history."""
     messages: tuple[Message, ...] = ()
 
 
@@ -95,6 +97,8 @@ class SessionSummary:
     """Shell command that reopens the session in its agent; empty where there is none."""
     first_ref: str
     """Ref of its first message, for `Index.show`."""
+    prompts_only: bool = False
+    """Whether only what the person typed is known of it, from the agent's prompt history; the title says so too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +197,24 @@ class AddReport:
     """Messages that another session already holds: a fork, a resume or an import."""
     excluded: str = ""
     """Why nothing of the session is kept; empty where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What `Index.forget` did, or would do."""
+
+    sessions: int
+    """Sessions that are gone as a whole, those of subagents included."""
+    messages: int
+    """Messages that are gone, those of these sessions included."""
+    names: int = 0
+    """Titles, branches and the like that held the text, and are blank now."""
+    complete: bool = True
+    """False where another process still reads what was there before: it leaves the files when that one ends."""
+    examples: tuple[str, ...] = ()
+    """Pieces of some of the messages, redacted; from `Index.would_forget` only."""
+    kept_paths: tuple[str, ...] = ()
+    """Repositories whose path holds the text; a path is not forgotten by its text."""
 
 
 @dataclass(frozen=True, slots=True)

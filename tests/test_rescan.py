@@ -18,7 +18,8 @@ from transcript_lines import at, cx_msg, write
 import recall
 from recall import Message, Scope, Session
 from recall.cli.doctor import examine
-from recall.intake import forget_session
+from recall.forgetting import forget_session
+from recall.marks import Marks
 from recall.rescan import RescanReport
 from scanning import RULES_VERSION
 
@@ -132,7 +133,7 @@ def test_a_budget_leaves_the_rest_for_the_next_call_and_says_so(home: Home, old:
 def test_a_session_that_is_forgotten_meanwhile_stops_nothing(home: Home, old: recall.Index) -> None:
     def forget(*_: int) -> None:
         for session in old.recent(EVERYWHERE)[-2:]:
-            forget_session(old.database, session.id)
+            forget_session(old.database, Marks(b""), session.id)
 
     report = old.rescan(forget)
     assert (report.sessions, report.left) == (3, 0)

@@ -12,6 +12,7 @@ import orjson
 
 from recall.errors import TranscriptError
 from recall.transcripts.generic import ROLE_KEYS, ROLES, SILENT_ROLES, TEXT_KEYS, GenericReader
+from recall.transcripts.history import HistoryReader, is_history
 from recall.transcripts.markdown import MarkdownReader
 from recall.transcripts.reader import Line, Reader, loads_leniently
 from recall.transcripts.specstory import GENERATED, HEADER, SpecStoryReader
@@ -114,6 +115,8 @@ def _fields(line: bytes) -> dict[str, Any]:
 def _reader_of(record: Mapping[str, Any]) -> type[Reader] | None:
     """The reader of a file that holds this line; None where the line does not tell."""
     kind = record.get("type")
+    if is_history(record):
+        return HistoryReader
     if _is_codex(record, kind):
         from recall.transcripts.codex import CodexReader
 

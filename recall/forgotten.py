@@ -1,0 +1,54 @@
+"""What was forgotten, in a file beside the database: one that is made anew must not take it in again.
+
+It holds what the tables hold, names of sessions and keyed digests, and says nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+import orjson
+
+from recall import marks
+from recall.database import Database
+
+NAME = "forgotten.json"
+
+
+def save(connection: apsw.Connection, database: Database) -> None:
+    """Write the file anew; call it in a transaction, so that of several processes one does. None in memory."""
+    if database.path is None:
+        return
+    names = [str(row[0]) for row in connection.execute("select session from forgotten order by session")]
+    known = [int(row[0]) for row in connection.execute("select mark from forgotten_messages order by mark")]
+    path = database.path.with_name(NAME)
+    written = path.with_name(f".{NAME}")
+    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(orjson.dumps({"sessions": names, "marks": known}))
+        file.flush()
+        os.fsync(file.fileno())
+    written.replace(path)
+
+
+def restore(database: Database) -> None:
+    """Take over what the file says, where the database knows of nothing forgotten: it is a new one."""
+    if database.path is None or database.value("select 1 from forgotten union select 1 from forgotten_messages"):
+        return
+    names, known = _read(database.path.with_name(NAME))
+    if names or known:
+        with database.write() as connection:
+            marks.put(connection, known)
+            connection.executemany("insert or ignore into forgotten (session) values (?)", ((name,) for name in names))
+
+
+def _read(path: Path) -> tuple[list[str], list[int]]:
+    """(names, marks); none where there is no file, or another program has spoiled it."""
+    try:
+        document: Any = orjson.loads(path.read_bytes())
+        names, known = document["sessions"], document["marks"]
+        return [name for name in names if isinstance(name, str)], [mark for mark in known if isinstance(mark, int)]
+    except (OSError, ValueError, TypeError, KeyError):
+        return [], []
