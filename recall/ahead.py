@@ -197,10 +197,11 @@ def _started(settings: Settings) -> subprocess.Popen[bytes] | None:
     if getattr(sys, "frozen", False) or not sys.executable:  # this program is its own interpreter
         return None
     command = [sys.executable, "-I", "-c", _START.format(path=sys.path)]
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )  # fmt: skip
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, creationflags=no_window
+        )
     except OSError:
         return None
     with contextlib.suppress(OSError):  # where it has ended already, that shows when its first batch is awaited

@@ -88,7 +88,8 @@ class Index:
         """Take in what is new below `paths` (files or folders; None: every agent found on this machine).
 
         What is taken in can be searched by its words at once; `embed` brings the vectors. With a budget, what does
-        not fit into it is left for the next call, newest first. Raises UsageError for a path that does not exist.
+        not fit into it is left for the next call, newest first; without one, other processes of this Python help to
+        read where more than 16 MB are new. Raises UsageError for a path that does not exist.
         """
         if isinstance(paths, str | Path):
             paths = [paths]

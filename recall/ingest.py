@@ -58,7 +58,7 @@ def ingest_files(
     waiting = list(paths)
     started = time.monotonic()
     reports: list[FileReport] = []
-    new = _backlog(database, waiting) if settings and budget_seconds is None else []
+    new = _backlog(database, intake, waiting) if settings and budget_seconds is None else []
     workers = min(available_cpus(), MOST_WORKERS, len(new))
     with Ahead(settings, new, workers) if settings and new else contextlib.nullcontext() as ahead:
         for path in waiting:
@@ -73,7 +73,7 @@ def ingest_files(
     return reports, len(waiting) - len(reports)
 
 
-def _backlog(database: Database, paths: Sequence[Path]) -> list[Path]:
+def _backlog(database: Database, intake: Intake, paths: Sequence[Path]) -> list[Path]:
     """Files that were never read; none where they are too few, or the processors, for workers to pay."""
     sizes: dict[Path, int] = {}
     for path in paths:
@@ -81,7 +81,8 @@ def _backlog(database: Database, paths: Sequence[Path]) -> list[Path]:
             sizes[path] = path.stat().st_size
     if available_cpus() < 2 or sum(sizes.values()) < WORTH_BYTES:
         return []
-    new = [path for path in sizes if ledger.find(database.connection, path) is None]
+    wanted = (path for path in sizes if not intake.excluded.covers(str(path)))
+    new = [path for path in wanted if ledger.find(database.connection, path) is None]
     return new if sum(sizes[path] for path in new) >= WORTH_BYTES else []
 
 
