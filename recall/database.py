@@ -102,9 +102,9 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
 
-    def sweep(self) -> bool:
+    def sweep(self, timeout_ms: int = SWEEP_TIMEOUT_MS) -> bool:
         """Take what was removed out of the write-ahead log too; False where another process still reads from it."""
-        self.connection.set_busy_timeout(SWEEP_TIMEOUT_MS)
+        self.connection.set_busy_timeout(timeout_ms)
         try:
             row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
         finally:

@@ -17,7 +17,7 @@ import apsw
 
 from recall import archive, dense, forgotten, ledger, lexical, marks
 from recall.choosing import Choose, Chosen, session_and_subagents
-from recall.database import Database, Row
+from recall.database import SWEEP_TIMEOUT_MS, Database, Row
 from recall.marks import Marks, Said
 from recall.privacy import FORGOTTEN
 from recall.rendering import shown
@@ -66,7 +66,8 @@ def complete(database: Database, budget_seconds: float | None = None) -> bool:
             if budget_seconds is not None and monotonic() - started > budget_seconds:
                 return False
     if due:
-        if not database.sweep():
+        rest = SWEEP_TIMEOUT_MS if budget_seconds is None else int(budget_seconds * 1000)
+        if not database.sweep(min(rest, SWEEP_TIMEOUT_MS)):
             return False
         with database.write() as connection:
             connection.execute("delete from forgetting where step = 'bytes'")

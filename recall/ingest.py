@@ -197,6 +197,8 @@ class Reading:
                 before = ledger.find(connection, self.path)
                 if (before.read_to if before else None) != self.expected:
                     return _report(self.path, "unchanged", self.entry, reason="another process has just read it")
+                if archive.is_forgotten(connection, self.intake.masked(self.reader.session.id)):
+                    raise ExcludedError(FORGOTTEN, by_its_user=True)  # by another process, since the last batch
                 transcript_id = ledger.put(connection, self.path, self.entry)
                 is_named = done and self.entry.session_id is not None and batch.session.title
                 if batch.messages or is_named:  # a title may come alone

@@ -105,6 +105,9 @@ class Intake:
         What was forgotten is left out, as all of a session may be: the row id of one that is not here is then None.
         """
         prepared = self.prepare_session(session)
+        # Another process may have forgotten it since the reading began.
+        if any(name and archive.is_forgotten(connection, name) for name in (prepared.id, prepared.parent)):
+            return None, []
         known = archive.id_of(connection, prepared.id)
         prepared, messages = without_forgotten(connection, self.marks, prepared, known, list(messages))
         if known is None and not messages:

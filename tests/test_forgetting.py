@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from planted import PLANTED
 from transcript_lines import append, at, cl, claude_lines, codex_lines, cx_msg, session_lines, uid, write
 
 import recall
-from recall import ForgetReport, Message, Scope, Session, dense
+from recall import ForgetReport, Message, Scope, Session, dense, ingest
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1, S2, S3 = uid(0xB1), uid(0xB2), uid(0xB3)
@@ -276,6 +277,31 @@ def test_a_reader_keeps_the_bytes_only_until_it_ends(home: Home, filled: recall.
             assert not index.forget(session=S1).complete
         index.ingest()
         assert holding(home.recall) == []
+
+
+def test_a_session_that_is_forgotten_while_it_is_read_stays_forgotten(
+    home: Home, filled: recall.Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "BATCH_MESSAGES", 1)
+    original = ingest._Reading._batches
+
+    def forgotten_meanwhile(reading: ingest._Reading) -> Iterator[object]:
+        for count, batch in enumerate(original(reading)):
+            yield batch
+            if count == 0:
+                with recall.open(embedder=Hashed()) as other:
+                    other.forget(session=S1)
+
+    with filled as index:
+        append(
+            home.codex / "2026" / f"rollout-{S1}.jsonl", [cx_msg(at(50 + n), "user", f"{n} {WORD}") for n in range(3)]
+        )
+        monkeypatch.setattr(ingest._Reading, "_batches", forgotten_meanwhile)
+        index.ingest([home.codex / "2026" / f"rollout-{S1}.jsonl"])
+        monkeypatch.undo()
+        assert texts(index, S1) == []
+        index.ingest()
+        assert texts(index, S1) == []
 
 
 _KILLED = """
