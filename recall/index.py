@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from recall import dense, ledger, sessions
+from recall import dense, ledger, repair, sessions
 from recall.archive import Occurrences
 from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
-from recall.errors import ModelError, UsageError
+from recall.errors import DamagedError, ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
@@ -35,6 +36,8 @@ from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Ses
 EMBED_BATCH = 64
 """Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
 
+Answer = TypeVar("Answer")
+
 
 class Index:
     """An archive of sessions that can be searched. A context manager; not to be shared between threads."""
@@ -53,6 +56,11 @@ class Index:
         self._choice = embedder
         self._reranker_choice = reranker
         self.database = Database(home / "recall.db" if home else None)
+        self.repaired: list[str] = repair.greeting(self.database)
+        """What of the index was found damaged and has been made again, one sentence each."""
+        self._is_counted = home is None
+        if home is not None:
+            self._mend()
 
     def __enter__(self) -> Index:
         return self
@@ -173,8 +181,12 @@ class Index:
         searched.
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
-        with self.database.read():
-            return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
+        known = len(self.repaired)
+        result = self._answered(lambda: self._search(query))
+        # What is not found may be there: an index that lost a part of itself says nothing.
+        if not result.hits and not self._is_counted and self._mend(counted=True):
+            result = self._search(query)
+        return replace(result, notes=(*self.repaired[known:], *result.notes))
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
         """The latest sessions of the scope (None: the repository of the current directory), newest first."""
@@ -189,6 +201,26 @@ class Index:
         """The message at `ref` and its neighbours, in order. Raises UsageError, NotFoundError."""
         with self.database.read() as connection:
             return sessions.window(connection, ref, before, after)
+
+    def _search(self, query: Query) -> SearchResult:
+        with self.database.read():
+            return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
+
+    def _answered(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer; asked for once more where a damaged index had to be made again first."""
+        try:
+            return ask()
+        except DamagedError:
+            if not self._mend(counted=True):
+                raise
+            return ask()
+
+    def _mend(self, counted: bool = False) -> bool:
+        """Make again what of the index is damaged; whether anything was."""
+        said = repair.mend(self.database, self._intake, counted)
+        self.repaired += said
+        self._is_counted |= counted
+        return bool(said)
 
     def counts(self) -> dict[str, int]:
         """Numbers of sessions, messages, passages, transcripts, and of passages that lack a vector."""

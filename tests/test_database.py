@@ -105,7 +105,7 @@ def test_a_file_that_is_no_database_is_named_and_not_touched(path: Path) -> None
     with pytest.raises(DatabaseError, match="is not a database") as caught:
         Database(path)
     assert str(path) in str(caught.value)
-    assert "copy it first" in str(caught.value)
+    assert "doctor --fix" in str(caught.value)
     assert path.read_bytes() == content
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_database_is_reported_as_our_error(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[100:4096] = b"\xff" * (4096 - 100)
     path.write_bytes(content)
-    with pytest.raises(DatabaseError, match="copy it first"):
+    with pytest.raises(DatabaseError, match="doctor --fix"):
         Database(path)
 
 
