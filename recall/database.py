@@ -22,6 +22,9 @@ from recall.home import KEY_NAME
 
 BUSY_TIMEOUT_MS = 10_000
 
+SALVAGED = ".salvaged"
+"""Ends the name of what will take the place of a damaged database (recall/salvage.py)."""
+
 CREATION_SECONDS = 1.0
 """How long an empty file may stand before the process that made it has written to it."""
 
@@ -59,6 +62,9 @@ class Database:
                 if not self.path.exists():
                     self.path.touch(mode=0o600)
             connection = self._connected()
+        except (apsw.Error, OSError) as error:
+            raise database_error(error, self.path) from error
+        try:
             self.is_read_only = connection.readonly("main")
             if not self.is_read_only:
                 use_wal(connection)
@@ -67,20 +73,26 @@ class Database:
                 connection.execute("pragma synchronous = normal")
                 connection.execute("pragma foreign_keys = on")
             self.is_new = _migrate(connection, self.is_read_only)
-        except (apsw.Error, OSError) as error:
-            raise database_error(error, self.path) from error
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, apsw.Error):
+                raise database_error(error, self.path) from error
+            raise
         return connection
 
     def _connected(self) -> apsw.Connection:
         if self.path is None:
             return apsw.Connection(":memory:")
+        connection = apsw.Connection(str(self.path))
         try:
-            connection = apsw.Connection(str(self.path))
             connection.set_busy_timeout(self._patience_ms)
             # The first read: in a folder that cannot be written, SQLite finds no place for its write-ahead log.
             connection.execute("select count(*) from sqlite_schema").fetchone()
             return connection
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
+        except apsw.Error as error:
+            connection.close()
+            if not isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
+                raise
             log = Path(f"{self.path}-wal")
             if not self.path.is_file() or (log.exists() and log.stat().st_size):
                 raise
@@ -198,6 +210,12 @@ def refuse_emptied(path: Path) -> None:
 
     The key of the fingerprints stands beside it, made when something is first taken in.
     """
+    if (
+        not path.exists()
+        and path.with_name(f"{path.name}{SALVAGED}").exists()
+        and list(path.parent.glob("*.damaged-*"))
+    ):
+        raise DamagedError(f"{path} is being mended, or its mending was stopped; {RESCUE}")
     deadline = time.monotonic() + CREATION_SECONDS
     while path.is_file() and path.stat().st_size == 0 and (path.parent / KEY_NAME).exists():
         if time.monotonic() > deadline:  # not another process that is just making it
@@ -256,7 +274,8 @@ def database_error(error: Exception, path: Path | None, waited_ms: int = BUSY_TI
     if isinstance(error, apsw.BusyError):
         return LockedError(text)
     # An SQLError is a table that is not there or does not answer: all statements are ours, and known to be right.
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError):
+    is_damage = isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError)
+    if is_damage or (path is not None and path.is_dir()):
         return DamagedError(text)
     return DatabaseError(text)
 

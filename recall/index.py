@@ -60,7 +60,11 @@ class Index:
         """What of the index was found damaged and has been made again, one sentence each."""
         self._is_counted = home is None
         if home is not None:
-            self._mend()
+            try:
+                self._mend()
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self) -> Index:
         return self
@@ -215,8 +219,14 @@ class Index:
                 raise
             return ask()
 
+    def mend(self) -> None:
+        """Look through all of the index, and make again what is damaged: `repaired` then says what.
+
+        Every call does so where it meets damage. Raises DamagedError where what was said is damaged too.
+        """
+        self._mend(counted=True)
+
     def _mend(self, counted: bool = False) -> bool:
-        """Make again what of the index is damaged; whether anything was."""
         said = repair.mend(self.database, self._intake, counted)
         self.repaired += said
         self._is_counted |= counted

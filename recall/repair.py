@@ -95,11 +95,12 @@ def make_words(connection: apsw.Connection, fresh: apsw.Connection) -> int:
     _restore(connection, fresh, "lexical")
     if not connection.execute(_HAS, ("lexical_terms",)).fetchone():
         connection.execute(_definition(fresh, "lexical_terms"))
+    rows: list[Row]
     count, last = 0, 0
     while rows := connection.execute(_TEXTS, (last, BATCH)).fetchall():
-        for (repository, session), group in groupby(rows, key=lambda row: (int(row[2]), int(row[3]))):
-            lexical.put_terms(connection, [(int(row[0]), str(row[1])) for row in group], repository, session)
-        count, last = count + len(rows), int(rows[-1][0])
+        for (repository, session), group in groupby(rows, key=lambda row: (row[2], row[3])):
+            lexical.put_terms(connection, [(row[0], row[1]) for row in group], repository, session)
+        count, last = count + len(rows), rows[-1][0]
     return count
 
 
@@ -140,6 +141,7 @@ def _make_embedded(connection: apsw.Connection, fresh: apsw.Connection) -> None:
         if not connection.execute(_HAS, (name,)).fetchone():
             connection.execute(_definition(fresh, name))
     connection.execute(f"delete {EMBEDDED_NOTHING}")
+    connection.execute("delete from embedded where embedder_id not in (select id from embedders)")
     for table in vector_tables(connection):
         if connection.execute(_HAS, (f"{table}_rowids",)).fetchone():
             connection.execute(f"delete {EMBEDDED_IN_VAIN.format(table=table)}", (embedder_of(table),))

@@ -7,6 +7,7 @@ opened, in a few milliseconds, and counted through where a search has found noth
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -171,16 +172,19 @@ def embedder_of(table: str) -> int:
 
 
 def segments(structure: bytes) -> list[tuple[int, int, int]]:
-    """(id, first page, last page) of the parts of the word index, from its structure record, format 2."""
+    """(id, first page, last page) of the parts of the word index, from its structure record, format 2.
+
+    Raises IndexError for a record that is none.
+    """
     if structure[4:8] != _FORMAT_2:
-        return []
-    numbers = iter(_varints(structure[8:]))
-    levels, _, _ = next(numbers), next(numbers), next(numbers)
+        raise IndexError("its structure has another format")
+    numbers = deque(_varints(structure[8:]))
+    levels, _, _ = numbers.popleft(), numbers.popleft(), numbers.popleft()
     found = []
     for _ in range(levels):
-        _, count = next(numbers), next(numbers)
+        _, count = numbers.popleft(), numbers.popleft()
         for _ in range(count):
-            segment, first, last, *_ = (next(numbers) for _ in range(8))
+            segment, first, last, *_ = [numbers.popleft() for _ in range(_SEGMENT_NUMBERS)]
             found.append((segment, first, last))
     return found
 
@@ -209,8 +213,8 @@ def _asked(question: Callable[[], str]) -> str:
         return question()
     except apsw.CorruptError as error:
         return f"it cannot be read ({error})"
-    except (StopIteration, apsw.SQLError) as error:
-        return f"it cannot be understood ({error or 'its structure ends early'})"
+    except (IndexError, apsw.SQLError) as error:
+        return f"it cannot be understood ({error})"
 
 
 def _varints(record: bytes) -> list[int]:
@@ -245,6 +249,7 @@ def _number(connection: apsw.Connection, sql: str, *values: int) -> int:
 
 # Row ids of FTS5's records, and of the pages of a segment: the segment's id, then 37 bits.
 _AVERAGES, _STRUCTURE, _SEGMENT_BITS = 1, 10, 37
+_SEGMENT_NUMBERS = 8
 _FORMAT_2 = b"\xff\x00\x00\x01"
 _PAGE_BYTES, _LENGTHS_BYTES, _ROWID_BYTES = 4_096, 12, 24
 

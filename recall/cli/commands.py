@@ -232,18 +232,14 @@ def status(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended; a damaged file is kept.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Check all that search needs; say what is wrong and what to do."""
-    from recall.cli.doctor import doctor_document, doctor_text, examine, is_well
+    from recall.cli import mending
 
-    home = home_directory()
-    checks = examine(home)
-    if as_json:
-        streams.print_json(doctor_document(home, checks))
-    else:
-        streams.print_text(doctor_text(home, checks))
-    if not is_well(checks):
-        raise typer.Exit(1)
+    mending.doctor(home_directory(), fix, as_json)
 
 
 def _size(document: object) -> int:

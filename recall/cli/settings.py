@@ -59,6 +59,14 @@ def load_settings(home: Path) -> Settings:
 
 
 def open_configured(home: Path) -> Index:
+    """The index of a home, as it is configured. What of it was damaged and made again is said, a line each."""
+    index = open_quietly(home)
+    for sentence in index.repaired:
+        complain(sentence)
+    return index
+
+
+def open_quietly(home: Path) -> Index:
     """The index of a home, as it is configured."""
     settings = load_settings(home)
     return open_index(home, settings.model, settings.reranker, settings.exclude)
