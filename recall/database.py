@@ -130,6 +130,8 @@ class Database:
         Raises LockedError when another process holds the lock for longer than the timeout, DatabaseError where the
         file cannot be written.
         """
+        if self.is_read_only:  # there, SQLite lets a writer begin
+            raise database_error(apsw.ReadOnlyError("it can only be read"), self.path)
         try:
             self.connection.execute("begin immediate")
         except apsw.Error as error:
