@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from recall import dense, ledger, repair, sessions
 from recall.archive import Occurrences
-from recall.database import Database
+from recall.database import BUSY_TIMEOUT_MS, Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
 from recall.errors import DamagedError, ModelError, UsageError
 from recall.grouping import PER_SESSION
@@ -35,6 +35,9 @@ from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Ses
 
 EMBED_BATCH = 64
 """Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
+
+HURRIED_TIMEOUT_MS = 100
+"""How long an ingest with a budget waits for the lock of another process, which is taking sessions in itself."""
 
 Answer = TypeVar("Answer")
 
@@ -87,8 +90,18 @@ class Index:
         """Take in what is new below `paths` (files or folders; None: every agent found on this machine).
 
         What is taken in can be searched by its words at once; `embed` brings the vectors. With a budget, what does
-        not fit into it is left for the next call, newest first. Raises UsageError for a path that does not exist.
+        not fit into it is left for the next call, newest first, and another process's lock is waited for shortly.
+        Raises UsageError for a path that does not exist.
         """
+        with self.database.patience(BUSY_TIMEOUT_MS if budget_seconds is None else HURRIED_TIMEOUT_MS):
+            return self._answered(lambda: self._ingest(paths, progress, budget_seconds))
+
+    def _ingest(
+        self,
+        paths: str | Path | Iterable[str | Path] | None,
+        progress: Progress | None,
+        budget_seconds: float | None,
+    ) -> IngestReport:
         if isinstance(paths, str | Path):
             paths = [paths]
         roots = agent_folders() if paths is None else [_absolute(path) for path in paths]

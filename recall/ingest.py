@@ -27,6 +27,9 @@ from scanning import redact
 BATCH_MESSAGES = 1_000
 """Messages in one transaction: few enough that a giant transcript neither fills the memory nor holds up a writer."""
 
+BATCH_IN_A_HURRY = 100
+"""The same where the time is short: a batch is stored whole."""
+
 DETECT_SIZE = 65_536
 
 EMPTY = "holds nothing that a person or the assistant said"
@@ -44,16 +47,28 @@ def ingest_files(
 ) -> tuple[list[FileReport], int]:
     """(a report for each file read, number of files left because the time was up). One bad file stops no other."""
     waiting = list(paths)
-    started = time.monotonic()
+    until = None if budget_seconds is None else time.monotonic() + budget_seconds
     reports: list[FileReport] = []
+    unfinished = 0
     for path in waiting:
         # The newest is always read: on a slow disk a search would otherwise never learn anything.
-        if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:
+        if reports and _is_over(until):
             break
-        reports.append(ingest_file(database, intake, path))
+        reports.append(ingest_file(database, intake, path, until))
+        if _is_over(until):
+            unfinished = int(_is_unfinished(database, path))
         if progress:
             progress(len(reports), len(waiting))
-    return reports, len(waiting) - len(reports)
+    return reports, len(waiting) - len(reports) + unfinished
+
+
+def _is_over(until: float | None) -> bool:
+    return until is not None and time.monotonic() > until
+
+
+def _is_unfinished(database: Database, path: Path) -> bool:
+    known = ledger.find(database.connection, path)
+    return known is not None and path.exists() and known.size != path.stat().st_size
 
 
 def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) -> None:
@@ -66,8 +81,11 @@ def put_titles(database: Database, intake: Intake, titles: Mapping[str, str]) ->
                 archive.put_title(connection, name, title)
 
 
-def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
-    """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such."""
+def ingest_file(database: Database, intake: Intake, path: Path, until: float | None = None) -> FileReport:
+    """Take in what is new in one transcript. A file that cannot be read is reported, and remembered as such.
+
+    until: when to stop, on the monotonic clock, also inside the file; the next call goes on from there.
+    """
     try:
         if intake.excluded.covers(str(path)):
             return FileReport(str(path), "excluded", f"{path} is excluded by the configuration")
@@ -86,8 +104,8 @@ def ingest_file(database: Database, intake: Intake, path: Path) -> FileReport:
             reader_class = detect(path, read_head(path, DETECT_SIZE))
             entry = replace(entry, reader=reader_class.__name__)
             if known and _only_grew(known, entry, raw, stat.st_size, reader_class):
-                return _Reading(database, intake, path, reader_class, known, goes_on=True).run()
-            reading = _Reading(database, intake, path, reader_class, entry, goes_on=False)
+                return _Reading(database, intake, path, reader_class, known, goes_on=True, until=until).run()
+            reading = _Reading(database, intake, path, reader_class, entry, goes_on=False, until=until)
             if session_name:  # where the file has no id of its own, the reader made one from the path, which changed
                 reading.reader.session = replace(reading.reader.session, id=session_name)
             return reading.run()
@@ -105,9 +123,17 @@ class _Reading:
     """One pass over one file, from where the entry says."""
 
     def __init__(
-        self, database: Database, intake: Intake, path: Path, reader_class: type[Reader], entry: Entry, goes_on: bool
+        self,
+        database: Database,
+        intake: Intake,
+        path: Path,
+        reader_class: type[Reader],
+        entry: Entry,
+        goes_on: bool,
+        until: float | None,
     ) -> None:
         self.database, self.intake, self.path = database, intake, path
+        self.until = until
         self.stat = path.stat()
         self.reader = reader_class(path, entry.state if goes_on else None)
         self.reader.skipped.update(entry.skipped)
@@ -182,7 +208,11 @@ class _Reading:
                 self.reader.skipped[f"line over {LINE_LIMIT // 2**20} MB"] += 1
                 continue
             batch.extend(self._prepared(self.reader.read(Line(line_count, raw.text))))
-            if len(batch) >= BATCH_MESSAGES:
+            if _is_over(self.until) and not self.reader.rewritten:
+                self._advance(read_to, line_count)
+                yield batch, True
+                return
+            if len(batch) >= (BATCH_MESSAGES if self.until is None else BATCH_IN_A_HURRY):
                 # Size and time are entered with the last batch only: until then the file does not count as read.
                 self._advance(read_to, line_count)
                 yield batch, False

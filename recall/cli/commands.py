@@ -11,7 +11,7 @@ from recall.cli import models, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import open_configured
-from recall.errors import RecallError, UsageError
+from recall.errors import LockedError, RecallError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory
 from recall.index import Index
@@ -252,8 +252,14 @@ def _index() -> Index:
 
 def _sync(index: Index) -> None:
     """Take in what is new within the time bound. A search does not fail because this does."""
+    if index.database.is_read_only:
+        streams.complain(f"{index.database.path} can only be read: new sessions are not taken in")
+        return
     try:
         report = index.ingest(budget_seconds=SYNC_BUDGET_SECONDS)
+    except LockedError:
+        streams.complain("another process is storing sessions; what it has not stored yet is not searched")
+        return
     except RecallError as error:
         streams.complain(f"new sessions could not be taken in: {error}")
         return
