@@ -25,10 +25,15 @@ BUSY_TIMEOUT_MS = 10_000
 SALVAGED = ".salvaged"
 """Ends the name of what will take the place of a damaged database (recall/salvage.py)."""
 
+ROOM_BYTES = 4 * 2**20
+
 CREATION_SECONDS = 1.0
 """How long an empty file may stand before the process that made it has written to it."""
 
 SqliteError = apsw.Error
+
+FAULTS = (apsw.Error, UnicodeDecodeError)
+"""What reading may raise: where text was overwritten, SQLite hands over what stands there."""
 
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
@@ -142,9 +147,27 @@ class Database:
         except BaseException as error:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
-            if isinstance(error, apsw.Error):
+            if isinstance(error, apsw.SQLError) and not self._has_room():
+                raise database_error(apsw.FullError("database or disk is full"), self.path) from error
+            if isinstance(error, FAULTS):
                 raise database_error(error, self.path, self._patience_ms) from error
             raise
+
+    def _has_room(self) -> bool:
+        """Whether the file can grow. sqlite-vec gives a full disk the code of any other error."""
+        try:
+            self.connection.execute("begin immediate")
+            self.connection.execute("create table room (filled blob)")
+            # More than SQLite keeps in memory, so that some of it goes to the disk.
+            self.connection.execute("insert into room values (zeroblob(?))", (ROOM_BYTES,))
+        except apsw.FullError:
+            return False
+        except apsw.Error:
+            return True
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("rollback")
+        return True
 
     @contextlib.contextmanager
     def read(self) -> Iterator[apsw.Connection]:
@@ -158,7 +181,7 @@ class Database:
         try:
             self.connection.execute("begin")
             yield self.connection
-        except apsw.Error as error:
+        except FAULTS as error:
             raise database_error(error, self.path, self._patience_ms) from error
         finally:
             if self.connection.in_transaction:
@@ -173,7 +196,7 @@ class Database:
         """All rows of a query. Raises DatabaseError."""
         try:
             return list(self.connection.execute(sql, values))
-        except apsw.Error as error:
+        except FAULTS as error:
             raise database_error(error, self.path, self._patience_ms) from error
 
     def value(self, sql: str, values: tuple[Value, ...] = ()) -> Any:
@@ -276,7 +299,7 @@ def database_error(error: Exception, path: Path | None, waited_ms: int = BUSY_TI
     if isinstance(error, apsw.BusyError):
         return LockedError(text)
     # An SQLError is a table that is not there or does not answer: all statements are ours, and known to be right.
-    is_damage = isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError)
+    is_damage = isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError | UnicodeDecodeError)
     if is_damage or (path is not None and path.is_dir()):
         return DamagedError(text)
     return DatabaseError(text)
@@ -294,7 +317,7 @@ def explain(error: Exception, path: Path | None, waited_ms: int = BUSY_TIMEOUT_M
         return f"{name} is a folder, and no database; {RESCUE}"
     if isinstance(error, apsw.NotADBError):
         return f"{name} is not a database (its first bytes are no SQLite header); {RESCUE}"
-    if isinstance(error, apsw.CorruptError):
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
         return f"{name} is damaged ({error}); {RESCUE}"
     if isinstance(error, apsw.SQLError):
         return f"{name} is damaged: a part of it does not answer ({error}); {RESCUE}"

@@ -11,10 +11,11 @@ import apsw
 import numpy as np
 
 from recall import dense, ledger
-from recall.database import BUSY_TIMEOUT_MS, Database, SqliteError, database_error, refuse_emptied
+from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, SqliteError, database_error, refuse_emptied
 from recall.embedding import Embedder
 from recall.places import path_key
 from recall.rescan import outdated
+from recall.salvage import overwritten
 from recall.soundness import Damage, damages
 
 DAMAGE_NAMED = 3
@@ -80,6 +81,8 @@ class Archive:
         found = [one for one in whole if one not in of_words or of_words == ["ok"]][:DAMAGE_NAMED]
         if found and found != ["ok"]:
             raise database_error(apsw.CorruptError(", ".join(found)), self._path)
+        if table := overwritten(self._connection, self._path.stat().st_size):
+            raise database_error(apsw.CorruptError(f"the table of {table} holds what was never stored"), self._path)
 
     def damages(self) -> list[Damage]:
         """What of the index has to be made again."""
@@ -149,7 +152,7 @@ def looking_into(path: Path) -> Iterator[Archive]:
         # The first read, which finds out that a file is no database.
         connection.execute("select count(*) from sqlite_schema")
         yield Archive(connection, path)
-    except SqliteError as error:
+    except FAULTS as error:
         raise database_error(error, path) from error
     finally:
         connection.close()

@@ -14,24 +14,36 @@ from typing import Any, TypeVar
 
 from recall import dense, ledger, repair, sessions
 from recall.archive import Occurrences
-from recall.database import BUSY_TIMEOUT_MS, Database
+from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, database_error
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose, unit
 from recall.errors import DamagedError, ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake, forget_session
+from recall.ledger import NOT_KEPT
 from recall.privacy import Excluded, ExcludedError, Privacy
 from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
 from recall.rescan import RescanReport, rescan
+from recall.retention import KEEP_ALL, Retention, remove_old
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.search import Query, search
 from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
-from recall.types import ROLES, AddReport, IngestReport, Mode, SearchResult, Session, SessionSummary, ShownMessage
+from recall.types import (
+    ROLES,
+    AddReport,
+    FileReport,
+    IngestReport,
+    Mode,
+    SearchResult,
+    Session,
+    SessionSummary,
+    ShownMessage,
+)
 
 EMBED_BATCH = 64
 """Passages whose vectors are computed, then stored, together: what a killed run has to do again."""
@@ -51,9 +63,11 @@ class Index:
         embedder: EmbedderChoice,
         reranker: RerankerChoice = None,
         exclude: Sequence[str | Path] = (),
+        retention: Retention = KEEP_ALL,
     ) -> None:
         """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
         self.home = home
+        self._retention = retention
         self._excluded = Excluded.of(exclude)
         self._key = b""
         self._choice = embedder
@@ -112,10 +126,14 @@ class Index:
         began = monotonic()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
+        old = [path for path in transcripts if self._retention.is_too_old(path)]
+        transcripts = [path for path in transcripts if path not in set(old)] if old else transcripts
         reports, left = ingest_files(self.database, intake, transcripts, progress, rest)
+        reports += [FileReport(str(path), "excluded", f"{path}: {NOT_KEPT}") for path in old]
         for path in title_lists(transcripts):
             put_titles(self.database, intake, read_titles(path))
-        return IngestReport(tuple(reports), dict(intake.redactions), left)
+        removed = remove_old(self.database, self._retention) if self._retention and budget_seconds is None else 0
+        return IngestReport(tuple(reports), dict(intake.redactions), left, removed)
 
     def rescan(self, progress: Progress | None = None, budget_seconds: float | None = None) -> RescanReport:
         """Scan again what older rules have scanned, and mask what they missed; `embed` then brings the lost vectors."""
@@ -227,9 +245,10 @@ class Index:
         """The answer; asked for once more where a damaged index had to be made again first."""
         try:
             return ask()
-        except DamagedError:
-            if not self._mend(counted=True):
-                raise
+        except (DamagedError, *FAULTS) as error:
+            ours = error if isinstance(error, DamagedError) else database_error(error, self.database.path)
+            if not isinstance(ours, DamagedError) or not self._mend(counted=True):
+                raise ours from error
             return ask()
 
     def mend(self) -> None:
@@ -292,6 +311,8 @@ def open_index(
     embedder: EmbedderChoice = None,
     reranker: RerankerChoice = None,
     exclude: Sequence[str | Path] = (),
+    keep_days: int | None = None,
+    keep_megabytes: int | None = None,
 ) -> Index:
     """Open the index in the folder `path`, made if need be.
 
@@ -301,10 +322,17 @@ def open_index(
     reranker: None is none; "minilm" looks at the best passages again with the bundled model, which makes a search
     slower; the name of a fastembed cross-encoder; or any object with name and score.
     exclude: directories whose sessions are never taken in, with all below them; `*` stands for any characters.
+    keep_days, keep_megabytes: None keeps all; else each ingest without a budget removes the oldest sessions, which
+    their transcripts do not bring back.
     """
+    for name, number in (("keep_days", keep_days), ("keep_megabytes", keep_megabytes)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} is {number}; expected 1 or more, or None to keep all")
+    retention = Retention(keep_days, keep_megabytes)
     if path == ":memory:":
-        return Index(None, embedder, reranker, exclude)
-    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder, reranker, exclude)
+        return Index(None, embedder, reranker, exclude, retention)
+    home = Path(path).expanduser() if path is not None else home_directory()
+    return Index(home, embedder, reranker, exclude, retention)
 
 
 def _absolute(path: str | Path) -> Path:

@@ -259,7 +259,7 @@ def _report_known(path: Path, known: Entry) -> FileReport:
     """The report of a file in which nothing has changed."""
     if known.session_id and not known.problem:
         return _report(path, "unchanged", known)
-    if known.problem.endswith(NOT_REMEMBERED):
+    if known.problem.endswith(ledger.LEFT_OUT):
         return _report(path, "excluded", known)
     return _report(path, "skipped" if known.problem else "empty", known, reason=known.problem or EMPTY)
 

@@ -16,6 +16,10 @@ from scanning import redact
 
 HEAD_SIZE = 4_096
 
+NOT_KEPT = "its session is older than what is kept"
+LEFT_OUT = (NOT_REMEMBERED, NOT_KEPT)
+"""How the problem of a transcript ends that is left out on purpose."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -78,7 +82,7 @@ def adopt_messages(connection: apsw.Connection, session_id: int, transcript_id: 
 def problems(connection: apsw.Connection) -> list[str]:
     """Why transcripts could not be taken in, one sentence each; not those that were left out on purpose."""
     rows = connection.execute("select problem from transcripts where problem <> '' order by id")
-    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(NOT_REMEMBERED)]
+    return [safe_text(str(problem)) for (problem,) in rows if not str(problem).endswith(LEFT_OUT)]
 
 
 def redacted(value: Any) -> Any:

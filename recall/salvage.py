@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 import apsw
+import orjson
 
 from recall.archive import digest_of
 from recall.database import SALVAGED, Database, Row, database_error
@@ -66,6 +67,20 @@ def replace_damaged(path: Path) -> Salvage:
 def is_being_replaced(path: Path) -> bool:
     """Whether the new file is complete and waits for its place, which is free."""
     return not path.exists() and path.with_name(f"{path.name}{SALVAGED}").exists() and bool(backups(path.parent))
+
+
+def overwritten(connection: apsw.Connection, size: int) -> str:
+    """A table in which something is not what was stored, though SQLite finds nothing wrong; empty where there is none.
+
+    Reads all that was said. size: of the file, in bytes.
+    """
+    columns = _columns(connection)
+    for table in _PRIMARY:
+        names = columns.get(table, [])
+        for row in _rows(connection, table, ", ".join(names), size):
+            if row is None or not _is_sound(table, dict(zip(names, row, strict=True))):
+                return table
+    return ""
 
 
 def backups(home: Path) -> list[Path]:
@@ -200,10 +215,20 @@ def _between(source: apsw.Connection, sql: str, low: int, high: int) -> Iterator
 
 def _is_sound(table: str, row: dict[str, object]) -> bool:
     """Whether a row is what was stored: a page of garbage may look like one. A message carries a digest of its text."""
+    if table == "transcripts":
+        return all(_is_json(str(row[name])) for name in ("state", "skipped"))
     if table != "messages" or row.get("copied_from") is not None:
         return True
     text, role, digest = row.get("text"), row.get("role"), row.get("digest")
     return isinstance(text, str) and role in ("user", "assistant", "tool") and digest_of(_said(role, text)) == digest
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def _said(role: object, text: str) -> Message:

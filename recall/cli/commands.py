@@ -320,6 +320,8 @@ def _ingest_text(report: IngestReport) -> str:
     lines = [f"{counted(len(report.files), 'transcript')}: {', '.join(counts)}, {len(problems)} without a session"]
     masked = counted(sum(report.redactions.values()), "secret")
     lines.append(f"{counted(report.new_messages, 'new message')}; {masked} masked")
+    if report.removed:
+        lines.append(f"{counted(report.removed, 'session')} removed, older than what config.toml keeps")
     lines += [f"  {file.status}: {_problem(file)}" for file in problems]
     unknown: dict[str, int] = {}
     for file in report.files:

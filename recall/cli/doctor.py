@@ -14,7 +14,7 @@ from recall import health, models
 from recall.analysis import unspaced_share
 from recall.cli.render import counted, iso_time
 from recall.cli.settings import DEFAULT_MODEL, Settings, load_settings
-from recall.database import SqliteError, explain
+from recall.database import FAULTS, explain
 from recall.embedding import Embedder, choose
 from recall.errors import DatabaseError, RecallError, UsageError
 from recall.home import models_directory
@@ -132,7 +132,7 @@ def _checked(check: Callable[[Examined], Check | None], examined: Examined) -> C
         found = check(examined)
     except RecallError as error:
         found = _problem(error)
-    except SqliteError as error:
+    except FAULTS as error:
         found = _problem(explain(error, examined.home / "recall.db"))
     return found and Check(found.state, safe_text(found.found), safe_text(found.remedy))
 
