@@ -126,10 +126,7 @@ def test_the_configuration_sets_it_and_ingest_and_status_say_how_many_went(home:
     home.recall.mkdir()
     (home.recall / "config.toml").write_text("keep_days = 30\nkeep_megabytes = 900\n", encoding="utf-8")
     session(home, 1, 40, "lantern of old")
-    write(
-        home.codex / "rollout-2.jsonl",
-        codex_lines(uid(2), "/srv/kite", ("user", "lantern of late"), start=60 * 24 * 365),
-    )
+    session(home, 2, 1, "lantern of late")
     assert "1 session removed, older than what config.toml keeps" in home.run("ingest").text
     status = home.run("status", "--json").document["session_recall"]
     assert (status["removed_count"], status["session_count"]) == (1, 1)
