@@ -168,8 +168,11 @@ def killed(stage: str, home: Path, folder: Path, times: int, longest: float, dra
     """Kill a process at `stage` so many times, each time on what the last one left; how often one was at work."""
     hits = 0
     for _ in range(times):
-        hits += Worker(stage, home, folder).kill_after(draw.uniform(0, longest))
+        was_at_work = Worker(stage, home, folder).kill_after(draw.uniform(0, longest))
         require_sound(home, stage)
+        if not was_at_work and stage == "ingest":  # there is nothing left to do: from the beginning
+            shutil.rmtree(home)
+        hits += was_at_work
     return hits
 
 
