@@ -17,7 +17,7 @@ import apsw
 import orjson
 
 from recall.archive import digest_of
-from recall.database import SALVAGED, Database, Row, database_error
+from recall.database import FAULTS, SALVAGED, Database, Row, database_error
 from recall.errors import DatabaseError, LockedError
 from recall.types import Message
 
@@ -149,7 +149,6 @@ def _opened(path: Path) -> apsw.Connection | None:
         connection.execute("pragma writable_schema = on")  # a file that was cut short is read as far as it goes
         connection.execute("pragma locking_mode = exclusive")
         connection.execute("begin immediate")
-        connection.execute("select count(*) from sqlite_schema").fetchone()
         return connection
     except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError):
         connection.close()
@@ -194,7 +193,7 @@ def _rows(source: apsw.Connection, table: str, names: str, size: int) -> Iterato
     try:
         row = source.execute(f"select min(rowid), max(rowid) from {table}").fetchone()
         low, high = (int(str(row[0])), int(str(row[1]))) if row and row[0] is not None else (1, 0)
-    except (apsw.CorruptError, apsw.SQLError):
+    except FAULTS:
         low, high = 0, size // 16  # no table has more rows than that
         yield None
     for begin in range(low, high + 1, WINDOW):
@@ -204,7 +203,7 @@ def _rows(source: apsw.Connection, table: str, names: str, size: int) -> Iterato
 def _between(source: apsw.Connection, sql: str, low: int, high: int) -> Iterator[Row | None]:
     try:
         yield from source.execute(sql, (low, high)).fetchall()
-    except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+    except FAULTS:
         if low == high:
             yield None
             return
@@ -252,13 +251,16 @@ def _tie(connection: apsw.Connection) -> None:
 
 
 def _columns(connection: apsw.Connection) -> dict[str, list[str]]:
-    """Names of the columns of each ordinary table."""
+    """Names of the columns of each ordinary table, as far as they can be read."""
     found: dict[str, list[str]] = {}
-    tables = connection.execute("select name from sqlite_schema where type = 'table' and rootpage > 0").fetchall()
-    for (table,) in tables:
-        with suppress(apsw.Error):
+    tables: list[str] = []
+    with suppress(*FAULTS):
+        for (table,) in connection.execute("select name from sqlite_schema where type = 'table' and rootpage > 0"):
+            tables.append(str(table))
+    for table in tables:
+        with suppress(*FAULTS):
             rows = connection.execute("select name from pragma_table_info(?)", (table,))
-            found[str(table)] = [str(name) for (name,) in rows]
+            found[table] = [str(name) for (name,) in rows]
     return found
 
 
