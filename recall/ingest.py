@@ -27,8 +27,8 @@ from scanning import redact
 BATCH_MESSAGES = 1_000
 """Messages in one transaction: few enough that a giant transcript neither fills the memory nor holds up a writer."""
 
-BATCH_IN_A_HURRY = 100
-"""The same where the time is short: a batch is stored whole."""
+BATCH_IN_A_HURRY, BYTES_IN_A_HURRY = 100, 1_000_000
+"""The same where the time is short: a batch is stored whole, and the time is looked at behind it."""
 
 DETECT_SIZE = 65_536
 
@@ -199,6 +199,7 @@ class _Reading:
         """
         batch: list[Message] = []
         read_to, line_count = self.entry.read_to, self.entry.line_count
+        most, written_to = BATCH_MESSAGES if self.until is None else BATCH_IN_A_HURRY, read_to
         for raw in read_lines(self.path, read_to):
             # The beginning of a JSON object is never itself valid JSON, so what can be parsed is complete.
             if not raw.complete and not self.reader.rewritten and not _is_json(raw.text):
@@ -208,15 +209,14 @@ class _Reading:
                 self.reader.skipped[f"line over {LINE_LIMIT // 2**20} MB"] += 1
                 continue
             batch.extend(self._prepared(self.reader.read(Line(line_count, raw.text))))
-            if _is_over(self.until) and not self.reader.rewritten:
-                self._advance(read_to, line_count)
-                yield batch, True
-                return
-            if len(batch) >= (BATCH_MESSAGES if self.until is None else BATCH_IN_A_HURRY):
+            if len(batch) >= most or (self.until is not None and read_to - written_to >= BYTES_IN_A_HURRY):
                 # Size and time are entered with the last batch only: until then the file does not count as read.
                 self._advance(read_to, line_count)
-                yield batch, False
-                batch = []
+                is_last = _is_over(self.until) and not self.reader.rewritten  # there, the next call begins anew
+                yield batch, is_last
+                if is_last:
+                    return
+                batch, written_to = [], read_to
         batch.extend(self._prepared(self.reader.finish()))
         self._advance(read_to, line_count)
         self.entry = replace(self.entry, size=self.stat.st_size, modified_ns=self.stat.st_mtime_ns)
