@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test benchmarks format clean
+.PHONY: demo test stress benchmarks format clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m benchmarks.demo
@@ -14,6 +14,10 @@ test: $(VENV)/installed
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest
+
+# Processes that are killed at random points, many at once, files damaged at random: about ten minutes on two cores.
+stress: $(VENV)/installed
+	$(BIN)/python -m tests.stress
 
 # All tables of benchmarks/README.md, from data sets in the folder DATA. Takes about an hour; CACHE keeps the indexes.
 DATA ?= data

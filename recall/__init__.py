@@ -11,7 +11,7 @@ with recall.open() as index:
 from recall.embedding import Embedder
 from recall.errors import BusyError, DatabaseError, ModelError, NotFoundError, RecallError, TranscriptError, UsageError
 from recall.index import Index
-from recall.index import open_index as open
+from recall.opening import open_index as open
 from recall.rescan import RescanReport
 from recall.scope import Scope
 from recall.types import (

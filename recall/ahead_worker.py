@@ -11,8 +11,8 @@ from pathlib import Path
 
 from recall.ahead import Batch, send
 from recall.index import Index
-from recall.ingest import fresh_reading
 from recall.intake import Intake
+from recall.reading import fresh_reading
 
 
 def main() -> None:

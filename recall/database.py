@@ -6,6 +6,7 @@ apsw brings its own SQLite, so FTS5 and extension loading are there on every Pyt
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import time
@@ -16,7 +17,8 @@ from typing import Any
 
 import apsw
 
-from recall.errors import DatabaseError
+from recall.errors import DamagedError, DatabaseError, LockedError
+from recall.home import KEY_NAME
 
 BUSY_TIMEOUT_MS = 10_000
 SWEEP_TIMEOUT_MS = 1_000
@@ -25,70 +27,159 @@ SWEEP_TIMEOUT_MS = 1_000
 CACHE_KB = 32_768
 """What SQLite keeps of the file in memory: with its usual 2 MB, searches of a large archive read most pages anew."""
 
+SALVAGED = ".salvaged"
+"""Ends the name of what will take the place of a damaged database (recall/salvage.py)."""
+
+ROOM_BYTES = 4 * 2**20
+
+CREATION_SECONDS = 1.0
+"""How long an empty file may stand before the process that made it has written to it."""
+
 SqliteError = apsw.Error
+
+FAULTS = (apsw.Error, UnicodeDecodeError)
+"""What reading may raise: where text was overwritten, SQLite hands over what stands there."""
 
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
 
 
 class Database:
-    """A connection, and whether it can search vectors."""
+    """A connection, and what it can do."""
 
     def __init__(self, path: Path | None) -> None:
         """Open or create the file at `path`; None is a database in memory.
 
-        Raises DatabaseError when the file cannot be opened, is no database, or was written by a newer version.
+        Raises DatabaseError when the file cannot be opened, or was written by a newer version; DamagedError when it is
+        no database, or not the one that it was.
         """
         self.path = path
         self.vectors_missing = ""
         """Why vectors cannot be searched; empty where they can."""
-        try:
-            if path is not None:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                path.touch(mode=0o600)
-            self.connection = apsw.Connection(str(path) if path else ":memory:")
-            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            _use_wal(self.connection)
-            # What is deleted is overwritten: forgetting has to reach the bytes of the file.
-            self.connection.execute("pragma secure_delete = on")
-            self.connection.execute("pragma synchronous = normal")
-            self.connection.execute("pragma foreign_keys = on")
-            self.connection.execute(f"pragma cache_size = -{CACHE_KB}")
-            _migrate(self.connection)
-        except (apsw.Error, OSError) as error:
-            raise DatabaseError(explain(error, path)) from error
+        self.is_read_only = False
+        """Whether the file can only be read; it is then as it was when it was opened."""
+        self.is_new = False
+        """Whether nothing was in it before."""
+        self._patience_ms = BUSY_TIMEOUT_MS
+        self.connection = self._open()
         self._load_vectors()
+
+    def _open(self) -> apsw.Connection:
+        try:
+            if self.path is not None:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                refuse_emptied(self.path)
+                if not self.path.exists():
+                    self.path.touch(mode=0o600)
+            connection = self._connected()
+        except (apsw.Error, OSError) as error:
+            raise database_error(error, self.path) from error
+        try:
+            self.is_read_only = connection.readonly("main")
+            if not self.is_read_only:
+                use_wal(connection)
+                # What is deleted is overwritten: forgetting has to reach the bytes of the file.
+                connection.execute("pragma secure_delete = on")
+                connection.execute("pragma synchronous = normal")
+                connection.execute("pragma foreign_keys = on")
+            connection.execute(f"pragma cache_size = -{CACHE_KB}")
+            self.is_new = _migrate(connection, self.is_read_only)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, apsw.Error):
+                raise database_error(error, self.path) from error
+            raise
+        return connection
+
+    def _connected(self) -> apsw.Connection:
+        if self.path is None:
+            return apsw.Connection(":memory:")
+        connection = apsw.Connection(str(self.path))
+        try:
+            connection.set_busy_timeout(self._patience_ms)
+            # The first read: in a folder that cannot be written, SQLite finds no place for its write-ahead log.
+            connection.execute("select count(*) from sqlite_schema").fetchone()
+            return connection
+        except apsw.Error as error:
+            connection.close()
+            if not isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError):
+                raise
+            log = Path(f"{self.path}-wal")
+            if not self.path.is_file() or (log.exists() and log.stat().st_size):
+                raise
+            # Without a log, all is in the file itself, which changes only when somebody's log is merged into it.
+            place = f"{self.path.absolute().as_uri()}?immutable=1"
+            return apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
     def close(self) -> None:
         """Close the connection; the object is of no use afterwards."""
         self.connection.close()
+
+    def reopen(self) -> None:
+        """Forget what this connection remembers of the file."""
+        if self.path is not None:
+            self.connection.close()
+            self.connection = self._open()
+            self._load_vectors()
+
+    @contextlib.contextmanager
+    def patience(self, milliseconds: int) -> Iterator[None]:
+        """Wait only so long for another process's lock."""
+        before, self._patience_ms = self._patience_ms, milliseconds
+        self.connection.set_busy_timeout(milliseconds)
+        try:
+            yield
+        finally:
+            self._patience_ms = before
+            self.connection.set_busy_timeout(before)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """A transaction that is a writer from its start, committed at the end of the block, undone by an exception.
 
         A read that becomes a write fails at once, whatever the timeout, so writers announce themselves.
-        Raises DatabaseError when another process holds the lock for longer than the timeout.
+        Raises LockedError when another process holds the lock for longer than the timeout, DatabaseError where the
+        file cannot be written.
         """
+        if self.is_read_only:  # there, SQLite lets a writer begin
+            raise database_error(apsw.ReadOnlyError("it can only be read"), self.path)
         try:
             self.connection.execute("begin immediate")
-        except (apsw.BusyError, apsw.ReadOnlyError) as error:
-            raise DatabaseError(explain(error, self.path)) from error
+        except apsw.Error as error:
+            raise database_error(error, self.path, self._patience_ms) from error
         try:
             yield self.connection
             self.connection.execute("commit")
         except BaseException as error:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
-            if isinstance(error, apsw.Error):
-                raise DatabaseError(explain(error, self.path)) from error
+            if isinstance(error, apsw.SQLError) and not self._has_room():
+                raise database_error(apsw.FullError("database or disk is full"), self.path) from error
+            if isinstance(error, FAULTS):
+                raise database_error(error, self.path, self._patience_ms) from error
             raise
+
+    def _has_room(self) -> bool:
+        """Whether the file can grow. sqlite-vec gives a full disk the code of any other error."""
+        try:
+            self.connection.execute("begin immediate")
+            self.connection.execute("create table room (filled blob)")
+            # More than SQLite keeps in memory, so that some of it goes to the disk.
+            self.connection.execute("insert into room values (zeroblob(?))", (ROOM_BYTES,))
+        except apsw.FullError:
+            return False
+        except apsw.Error:
+            return True
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("rollback")
+        return True
 
     @contextlib.contextmanager
     def read(self) -> Iterator[apsw.Connection]:
         """A transaction that sees one state of the database, whatever others write meanwhile.
 
-        Raises DatabaseError where the database turns out to be damaged or locked.
+        Raises DatabaseError where the database turns out to be damaged (DamagedError) or locked (LockedError).
         """
         if self.connection.in_transaction:
             yield self.connection
@@ -96,8 +187,8 @@ class Database:
         try:
             self.connection.execute("begin")
             yield self.connection
-        except apsw.Error as error:
-            raise DatabaseError(explain(error, self.path)) from error
+        except FAULTS as error:
+            raise database_error(error, self.path, self._patience_ms) from error
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("rollback")
@@ -107,18 +198,23 @@ class Database:
         self.connection.set_busy_timeout(timeout_ms)
         try:
             row = self.connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        except apsw.BusyError:
+            return False
         finally:
-            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self.connection.set_busy_timeout(self._patience_ms)
         return row is None or not row[0]
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
-        """All rows of a query."""
-        return list(self.connection.execute(sql, values))
+        """All rows of a query. Raises DatabaseError."""
+        try:
+            return list(self.connection.execute(sql, values))
+        except FAULTS as error:
+            raise database_error(error, self.path, self._patience_ms) from error
 
     def value(self, sql: str, values: tuple[Value, ...] = ()) -> Any:
-        """First column of the first row; None where there is no row."""
-        row = self.connection.execute(sql, values).fetchone()
-        return row[0] if row else None
+        """First column of the first row; None where there is no row. Raises DatabaseError."""
+        rows = self.rows(sql, values)
+        return rows[0][0] if rows else None
 
     def _load_vectors(self) -> None:
         try:
@@ -133,7 +229,7 @@ class Database:
             )
 
 
-def _use_wal(connection: apsw.Connection) -> None:
+def use_wal(connection: apsw.Connection) -> None:
     # This pragma does not wait for the busy timeout: of 200 simultaneous first openings 23 failed without a retry.
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
@@ -146,20 +242,45 @@ def _use_wal(connection: apsw.Connection) -> None:
             time.sleep(0.02)
 
 
-def _migrate(connection: apsw.Connection) -> None:
+def refuse_emptied(path: Path) -> None:
+    """Raises DamagedError for a file without a byte that had some: SQLite takes it for a new database.
+
+    The key of the fingerprints stands beside it, made when something is first taken in.
+    """
+    if (
+        not path.exists()
+        and path.with_name(f"{path.name}{SALVAGED}").exists()
+        and list(path.parent.glob("*.damaged-*"))
+    ):
+        raise DamagedError(f"{path} is being mended, or its mending was stopped; {RESCUE}")
+    deadline = time.monotonic() + CREATION_SECONDS
+    while path.is_file() and path.stat().st_size == 0 and (path.parent / KEY_NAME).exists():
+        if time.monotonic() > deadline:  # not another process that is just making it
+            raise DamagedError(f"{path} is empty, but was not: something has truncated it; {RESCUE}")
+        time.sleep(0.02)
+
+
+def _migrate(connection: apsw.Connection, is_read_only: bool) -> bool:
+    """Whether the database was empty before."""
     steps = _migrations()
     newest = max(steps)
-    if _version(connection) == newest:
-        return
+    found = _version(connection)
+    if found == newest:
+        return False
+    if is_read_only and found < newest:
+        raise DatabaseError(
+            f"the database has schema {found} and cannot be written, so it cannot be brought to {newest}; "
+            "make it writable, or set RECALL_HOME to another folder"
+        )
+    if found > newest:
+        raise DatabaseError(
+            f"the database has schema {found}, but this version of recall knows {newest} at most; "
+            "upgrade with: pip install --upgrade repo-recall"
+        )
     connection.execute("begin immediate")
     try:
         # Look again: another process may have migrated while this one waited for the lock.
         version = _version(connection)
-        if version > newest:
-            raise DatabaseError(
-                f"the database has schema {version}, but this version of recall knows {newest} at most; "
-                "upgrade with: pip install --upgrade repo-recall"
-            )
         for number in range(version + 1, newest + 1):
             connection.execute(steps[number])
             connection.execute(f"pragma user_version = {number}")
@@ -167,6 +288,7 @@ def _migrate(connection: apsw.Connection) -> None:
         connection.execute("rollback")
         raise
     connection.execute("commit")
+    return version == 0
 
 
 def _version(connection: apsw.Connection) -> int:
@@ -183,28 +305,49 @@ def _migrations() -> dict[int, str]:
     }
 
 
-def explain(error: Exception, path: Path | None) -> str:
+def database_error(error: Exception, path: Path | None, waited_ms: int = BUSY_TIMEOUT_MS) -> DatabaseError:
+    """Our error for one of SQLite or of the file system. What kind it is says SQLite's code, never its words."""
+    text = explain(error, path, waited_ms)
+    if isinstance(error, apsw.BusyError):
+        return LockedError(text)
+    # An SQLError is a table that is not there or does not answer: all statements are ours, and known to be right.
+    is_damage = isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError | UnicodeDecodeError)
+    if is_damage or (path is not None and path.is_dir()):
+        return DamagedError(text)
+    return DatabaseError(text)
+
+
+def explain(error: Exception, path: Path | None, waited_ms: int = BUSY_TIMEOUT_MS) -> str:
     """What went wrong with the database at `path`, and what to do, for an error of SQLite or of the file system."""
     name = str(path) if path else "the database in memory"
     if isinstance(error, apsw.BusyError):
         return (
-            f"{name} has been locked by another process for {BUSY_TIMEOUT_MS // 1000} s; "
+            f"{name} has been locked by another process for {waited_ms / 1000:g} s; "
             "wait for it to finish, or end it, and try again"
         )
+    if path is not None and path.is_dir():
+        return f"{name} is a folder, and no database; {RESCUE}"
     if isinstance(error, apsw.NotADBError):
-        return f"{name} is not a database (its first bytes are no SQLite header); {_RESCUE}"
-    if isinstance(error, apsw.CorruptError):
-        return f"{name} is damaged ({error}); {_RESCUE}"
-    if isinstance(error, apsw.FullError):
-        return f"{name} cannot grow: the disk is full; free some space and try again"
+        return f"{name} is not a database (its first bytes are no SQLite header); {RESCUE}"
+    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
+        return f"{name} is damaged ({error}); {RESCUE}"
+    if isinstance(error, apsw.SQLError):
+        return f"{name} is damaged: a part of it does not answer ({error}); {RESCUE}"
+    if isinstance(error, apsw.FullError) or getattr(error, "errno", None) == errno.ENOSPC:
+        return (
+            f"{name} cannot grow: the disk is full; nothing was stored by halves; "
+            "free some space and run the same command again"
+        )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | PermissionError) or (
         isinstance(error, OSError) and path is not None and not os.access(path.parent, os.W_OK)
     ):
         return f"{name} cannot be opened for writing ({error}); make it writable, or set RECALL_HOME to another folder"
+    if isinstance(error, apsw.IOError):
+        return (
+            f"{name} cannot be read or written ({error}): a disk that fails, or a network folder, where SQLite's "
+            "write-ahead log does not work; set RECALL_HOME to a folder on a local disk"
+        )
     return f"{name} cannot be used: {error}"
 
 
-_RESCUE = (
-    "it may hold sessions that their agents have deleted, so copy it first; `sqlite3 FILE .recover` saves what can be "
-    "saved, and recall ingest takes in again what transcripts still hold"
-)
+RESCUE = 'run "recall doctor --fix", which keeps the file, saves what can be read and takes the transcripts in again'

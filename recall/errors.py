@@ -3,7 +3,9 @@
 RecallError
 ├── UsageError        the caller asked for something that cannot be (an empty query, limit 0)
 ├── TranscriptError   a file could not be taken in
-├── DatabaseError     the database cannot be opened, is damaged, locked, or too new
+├── DatabaseError     the database cannot be opened, or is too new
+│   ├── DamagedError  it is damaged: what it holds cannot be trusted, or not be read
+│   └── LockedError   another process writes to it
 ├── ModelError        the embedding model is missing, damaged or of the wrong shape
 ├── BusyError         another process is doing this already
 └── NotFoundError     no session or message has that name
@@ -26,6 +28,14 @@ class TranscriptError(RecallError):
 
 class DatabaseError(RecallError):
     """The database cannot be used."""
+
+
+class DamagedError(DatabaseError):
+    """The database is damaged."""
+
+
+class LockedError(DatabaseError):
+    """Another process holds the database's lock."""
 
 
 class ModelError(RecallError):

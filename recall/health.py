@@ -11,11 +11,12 @@ import apsw
 import numpy as np
 
 from recall import embedded, ledger
-from recall.database import BUSY_TIMEOUT_MS, Database, SqliteError, explain
+from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, SqliteError, database_error, refuse_emptied
 from recall.embedding import Embedder
-from recall.errors import DatabaseError
 from recall.places import path_key
 from recall.rescan import outdated
+from recall.salvage import overwritten
+from recall.soundness import Damage, damages
 
 DAMAGE_NAMED = 3
 """Places of damage that are named, at most."""
@@ -74,9 +75,21 @@ class Archive:
 
     def require_sound(self) -> None:
         """Read all of the file; raises DatabaseError, saying what to do, where SQLite finds something wrong with it."""
-        found = [str(row[0]) for row in self._connection.execute(f"pragma quick_check({DAMAGE_NAMED})")]
-        if found != ["ok"]:
-            raise DatabaseError(explain(apsw.CorruptError(", ".join(found)), self._path))
+        checks = ("pragma quick_check", "pragma quick_check(lexical)" if self._has("lexical") else "select 'ok'")
+        whole, of_words = ([str(row[0]) for row in self._connection.execute(sql)] for sql in checks)
+        # A damaged word index is no damage to what was said; `damages` tells of it.
+        found = [one for one in whole if one not in of_words or of_words == ["ok"]][:DAMAGE_NAMED]
+        if found and found != ["ok"]:
+            raise database_error(apsw.CorruptError(", ".join(found)), self._path)
+        if table := overwritten(self._connection, self._path.stat().st_size):
+            raise database_error(apsw.CorruptError(f"the table of {table} holds what was never stored"), self._path)
+
+    def damages(self) -> list[Damage]:
+        """What of the index has to be made again."""
+        return damages(self._connection, counted=True)
+
+    def _has(self, table: str) -> bool:
+        return self._number(f"select exists (select 1 from sqlite_schema where name = '{table}')") == 1
 
     def count(self, table: str) -> int:
         """Number of rows of one of our tables."""
@@ -127,10 +140,11 @@ def looking_into(path: Path) -> Iterator[Archive]:
     Unlike `Database` it makes no file and brings no schema up to date.
     """
     try:
+        refuse_emptied(path)
         # Opened for reading only, SQLite would leave the two files of its write-ahead log behind.
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     except SqliteError as error:
-        raise DatabaseError(explain(error, path)) from error
+        raise database_error(error, path) from error
     try:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.execute("pragma query_only = on")
@@ -138,8 +152,8 @@ def looking_into(path: Path) -> Iterator[Archive]:
         # The first read, which finds out that a file is no database.
         connection.execute("select count(*) from sqlite_schema")
         yield Archive(connection, path)
-    except SqliteError as error:
-        raise DatabaseError(explain(error, path)) from error
+    except FAULTS as error:
+        raise database_error(error, path) from error
     finally:
         connection.close()
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import platformdirs
 
+KEY_NAME = "fingerprint.key"
+"""Stands in the home from the first time on that something is taken in (recall/redacting.py)."""
+
 
 def home_directory() -> Path:
     """RECALL_HOME, else the platform's user data folder. Not made here."""

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from recall import archive, embedded, forgetting, forgotten, ledger, sessions
+from recall import embedded, forgetting, forgotten, ledger, repair, sessions
+from recall.adding import add_session
 from recall.ahead import Settings
-from recall.archive import Occurrences
 from recall.choosing import Choose, chooser, preview
-from recall.database import Database
+from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, database_error
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose
 from recall.embedding_run import embed_missing
-from recall.errors import ModelError, UsageError
+from recall.errors import DamagedError, ModelError, UsageError
 from recall.grouping import PER_SESSION
-from recall.home import home_directory, models_directory
+from recall.home import models_directory
 from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
 from recall.locks import embedding_alone
 from recall.marks import Marks
-from recall.privacy import FORGOTTEN, Excluded, ExcludedError, Privacy
+from recall.privacy import NOT_KEPT, Excluded
 from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
 from recall.rescan import RescanReport, rescan
+from recall.retention import KEEP_ALL, Retention, remove_old
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
 from recall.search import Query, search
@@ -36,8 +37,8 @@ from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
 from recall.types import (
-    ROLES,
     AddReport,
+    FileReport,
     ForgetReport,
     IngestReport,
     Mode,
@@ -46,6 +47,11 @@ from recall.types import (
     SessionSummary,
     ShownMessage,
 )
+
+HURRIED_TIMEOUT_MS = 100
+"""How long an ingest with a budget waits for the lock of another process, which is taking sessions in itself."""
+
+Answer = TypeVar("Answer")
 
 
 class Index:
@@ -57,15 +63,26 @@ class Index:
         embedder: EmbedderChoice,
         reranker: RerankerChoice = None,
         exclude: Sequence[str | Path] = (),
+        retention: Retention = KEEP_ALL,
     ) -> None:
         """home: folder of the database; None keeps it in memory. Raises DatabaseError, ModelError."""
         self.home = home
         self._exclude = exclude
+        self._retention = retention
         self._excluded = Excluded.of(exclude)
         self._key = b""
         self._choice = embedder
         self._reranker_choice = reranker
         self.database = Database(home / "recall.db" if home else None)
+        self.repaired: list[str] = repair.greeting(self.database)
+        """What of the index was found damaged and has been made again, one sentence each."""
+        self._is_counted = home is None
+        if home is not None:
+            try:
+                self._mend()
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self) -> Index:
         return self
@@ -88,9 +105,19 @@ class Index:
         """Take in what is new below `paths` (files or folders; None: every agent found on this machine).
 
         What is taken in can be searched by its words at once; `embed` brings the vectors. With a budget, what does
-        not fit into it is left for the next call, newest first; without one, other processes of this Python help to
-        read where more than 16 MB are new. Raises UsageError for a path that does not exist.
+        not fit into it is left for the next call, newest first, and another process's lock is waited for shortly;
+        without one, other processes of this Python help to read where more than 16 MB are new. Raises UsageError for a
+        path that does not exist.
         """
+        with self.database.patience(BUSY_TIMEOUT_MS if budget_seconds is None else HURRIED_TIMEOUT_MS):
+            return self._answered(lambda: self._ingest(paths, progress, budget_seconds))
+
+    def _ingest(
+        self,
+        paths: str | Path | Iterable[str | Path] | None,
+        progress: Progress | None,
+        budget_seconds: float | None,
+    ) -> IngestReport:
         if isinstance(paths, str | Path):
             paths = [paths]
         roots = agent_folders() if paths is None else [_absolute(path) for path in paths]
@@ -102,10 +129,14 @@ class Index:
         began = monotonic()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
+        old = [path for path in transcripts if self._retention.is_too_old(path)]
+        transcripts = [path for path in transcripts if path not in set(old)] if old else transcripts
         reports, left = ingest_files(self.database, intake, transcripts, progress, rest, self._settings())
+        reports += [FileReport(str(path), "excluded", f"{path}: {NOT_KEPT}") for path in old]
         for path in title_lists(transcripts):
             put_titles(self.database, intake, read_titles(path))
-        return IngestReport(tuple(reports), dict(intake.redactions), left)
+        removed = remove_old(self.database, self._retention) if self._retention and budget_seconds is None else 0
+        return IngestReport(tuple(reports), dict(intake.redactions), left, removed)
 
     def rescan(self, progress: Progress | None = None, budget_seconds: float | None = None) -> RescanReport:
         """Scan again what older rules have scanned, and mask what they missed; `embed` then brings the lost vectors."""
@@ -113,33 +144,7 @@ class Index:
 
     def add(self, session: Session) -> AddReport:
         """Take in a session built in memory. Messages that it holds already are not added again."""
-        if not session.id:
-            raise UsageError("the session has no id; give it one that stays the same")
-        for message in session.messages:
-            if message.role not in ROLES:
-                raise UsageError(f'a message has the role "{message.role}"; expected one of {", ".join(ROLES)}')
-            if not isinstance(message.timestamp, datetime | None):
-                raise UsageError(f"a message has the timestamp {message.timestamp!r}; expected a datetime or None")
-        intake = self._intake()
-        if archive.is_forgotten(self.database.connection, intake.masked(session.id)):
-            return AddReport(session.id, 0, 0, excluded=FORGOTTEN)
-        privacy = Privacy(self._excluded)
-        prepared = []
-        try:
-            for message in session.messages:
-                privacy.begin([message])
-                prepared.append(intake.prepare(message, privacy, session.cwd))
-        except ExcludedError as reason:
-            if reason.by_its_user:
-                forgetting.forget_session(self.database, intake.marks, intake.masked(session.id))
-            return AddReport(session.id, 0, 0, excluded=str(reason))
-        messages = [message for message in prepared if message]
-        if not messages:
-            return AddReport(session.id, 0, 0)
-        with self.database.write() as connection:
-            session_id, stored = intake.store(connection, session, messages, Occurrences(goes_on=False))
-            copied = intake.finish(connection, session_id, stored[0].id) if session_id and stored else 0
-        return AddReport(session.id, len(stored), copied)
+        return add_session(self.database, self._intake, session)
 
     def embed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Compute the vectors that are missing; their number. Can be stopped at any time and goes on where it was.
@@ -173,8 +178,12 @@ class Index:
         searched.
         """
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
-        with self.database.read():
-            return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
+        known = len(self.repaired)
+        result = self._answered(lambda: self._search(query))
+        # What is not found may be there: an index that lost a part of itself says nothing.
+        if not result.hits and not self._is_counted and self._mend(counted=True):
+            result = self._search(query)
+        return replace(result, notes=(*self.repaired[known:], *result.notes))
 
     def recent(self, scope: Scope | None = None, limit: int = 10) -> list[SessionSummary]:
         """The latest sessions of the scope (None: the repository of the current directory), newest first."""
@@ -209,6 +218,33 @@ class Index:
         choose = self._chooser(session, repository, match)
         with self.database.read() as connection:
             return preview(connection, choose(connection), match or "")
+
+    def _search(self, query: Query) -> SearchResult:
+        with self.database.read():
+            return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
+
+    def _answered(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer; asked for once more where a damaged index had to be made again first."""
+        try:
+            return ask()
+        except (DamagedError, *FAULTS) as error:
+            ours = error if isinstance(error, DamagedError) else database_error(error, self.database.path)
+            if not isinstance(ours, DamagedError) or not self._mend(counted=True):
+                raise ours from error
+            return ask()
+
+    def mend(self) -> None:
+        """Look through all of the index, and make again what is damaged: `repaired` then says what.
+
+        Every call does so where it meets damage. Raises DamagedError where what was said is damaged too.
+        """
+        self._mend(counted=True)
+
+    def _mend(self, counted: bool = False) -> bool:
+        said = repair.mend(self.database, self._intake, counted)
+        self.repaired += said
+        self._is_counted |= counted
+        return bool(said)
 
     def counts(self) -> dict[str, int]:
         """Numbers of sessions, messages, passages, transcripts, and of passages that lack a vector."""
@@ -267,26 +303,6 @@ class Index:
             with self.database.write():  # of several processes one makes it
                 self._key = make_key(self.home)
         return self._key
-
-
-def open_index(
-    path: str | Path | None = None,
-    embedder: EmbedderChoice = None,
-    reranker: RerankerChoice = None,
-    exclude: Sequence[str | Path] = (),
-) -> Index:
-    """Open the index in the folder `path`, made if need be.
-
-    path: None is RECALL_HOME, else the platform's user data folder; ":memory:" keeps everything in memory.
-    embedder: None is the bundled model; the name of a fastembed model; a folder with an ONNX model; or any object with
-    name, dimension, embed_passages and embed_query.
-    reranker: None is none; "minilm" looks at the best passages again with the bundled model, which makes a search
-    slower; the name of a fastembed cross-encoder; or any object with name and score.
-    exclude: directories whose sessions are never taken in, with all below them; `*` stands for any characters.
-    """
-    if path == ":memory:":
-        return Index(None, embedder, reranker, exclude)
-    return Index(Path(path).expanduser() if path is not None else home_directory(), embedder, reranker, exclude)
 
 
 def _absolute(path: str | Path) -> Path:

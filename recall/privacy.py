@@ -39,7 +39,8 @@ _SESSION = re.compile(
 
 NOT_REMEMBERED = "its user asked not to remember it"
 FORGOTTEN = "it was forgotten"
-LEFT_OUT = (NOT_REMEMBERED, FORGOTTEN)
+NOT_KEPT = "its session is older than what is kept"
+LEFT_OUT = (NOT_REMEMBERED, FORGOTTEN, NOT_KEPT)
 """How the sentences end that say why a transcript was left out on purpose."""
 
 

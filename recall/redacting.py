@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
+from recall.home import KEY_NAME
 from scanning import Redacted, redact
 
 Redact = Callable[[str], Redacted]
@@ -27,7 +28,6 @@ _CUT_OFF = re.compile(
 _DIGIT = re.compile("[0-9]")
 
 KEY_BYTES = 32
-KEY_NAME = "fingerprint.key"
 
 
 def redact_with(key: bytes, seconds: float = SCAN_SECONDS) -> Redact:

@@ -238,7 +238,9 @@ class IngestReport:
     redactions: dict[str, int]
     """How many spans were masked, by rule."""
     left: int = 0
-    """Transcripts that were not looked at because the time was up."""
+    """Transcripts that were not looked at, or not to their end, because the time was up."""
+    removed: int = 0
+    """Sessions that went because they are older than what is kept."""
 
     @property
     def new_messages(self) -> int:

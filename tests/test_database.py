@@ -105,7 +105,7 @@ def test_a_file_that_is_no_database_is_named_and_not_touched(path: Path) -> None
     with pytest.raises(DatabaseError, match="is not a database") as caught:
         Database(path)
     assert str(path) in str(caught.value)
-    assert "copy it first" in str(caught.value)
+    assert "doctor --fix" in str(caught.value)
     assert path.read_bytes() == content
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_database_is_reported_as_our_error(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[100:4096] = b"\xff" * (4096 - 100)
     path.write_bytes(content)
-    with pytest.raises(DatabaseError, match="copy it first"):
+    with pytest.raises(DatabaseError, match="doctor --fix"):
         Database(path)
 
 
@@ -144,28 +144,39 @@ import os, sys
 from recall.database import Database
 from recall.errors import DatabaseError
 from pathlib import Path
+Database(None).close()  # loads all it needs, which another user may not be allowed to
 if os.getuid() == 0:
     os.setuid(65534)
+opened = Database(Path(sys.argv[1]))
+print(opened.is_read_only, opened.value("select count(*) from repositories"))
 try:
-    Database(Path(sys.argv[1]))
+    with opened.write():
+        print("written")
 except DatabaseError as error:
     print(error)
-else:
-    print("opened")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-def test_a_file_that_may_not_be_written_is_reported_with_the_remedy() -> None:
+@pytest.mark.parametrize("is_in_use", [False, True])
+@pytest.mark.parametrize("folder_mode", [0o555, 0o755])
+def test_a_file_that_may_not_be_written_can_be_read_and_a_writer_is_told_the_remedy(
+    folder_mode: int, is_in_use: bool
+) -> None:
     # Not in tmp_path: where the tests run as root, another user opens the file, who cannot enter that.
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recall.db"
-        Database(path).close()
-        path.chmod(0o444)
-        path.parent.chmod(0o555)
+        opened = Database(path)
+        if not is_in_use:
+            opened.close()
+        for file in path.parent.iterdir():
+            file.chmod(0o444)
+        path.parent.chmod(folder_mode)
         out, err = run(_OPEN_AS_NOBODY, path).communicate(timeout=60)
         path.parent.chmod(0o755)
+        opened.close()
     assert err == b""
+    assert out.splitlines()[0] == b"True 1"
     assert b"cannot be opened for writing" in out
     assert b"RECALL_HOME" in out
     assert str(path).encode() in out

@@ -19,7 +19,7 @@ from recall.embedding import Embedder
 from recall.minilm import MiniLM
 
 CHINESE, ENGLISH = "灯塔密钥每周五轮换，由值班同学处理", "The lantern key is rotated every Friday."
-NAMES = ["configuration", "engine", "database", "model", "vectors", "old vectors"]
+NAMES = ["configuration", "engine", "home", "database", "index", "model", "vectors", "old vectors"]
 NAMES += ["transcripts", "redaction", "repositories", "languages"]
 
 
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_database_is_a_problem(folder: Path) -> None:
     checks = examine(folder)
     assert checks["database"].state == "problem"
     assert "is not a database" in checks["database"].found
-    assert ".recover" in checks["database"].remedy
+    assert "doctor --fix" in checks["database"].remedy
     assert "vectors" not in checks
 
 
@@ -157,7 +157,7 @@ def test_a_damaged_page_is_found_and_said_to_be_worth_a_copy(folder: Path) -> No
     checks = examine(folder)
     assert checks["database"].state == "problem"
     assert "is damaged" in checks["database"].found
-    assert "copy it first" in checks["database"].remedy
+    assert "doctor --fix" in checks["database"].remedy
     assert checks["model"].state == "ok"
 
 

@@ -14,7 +14,7 @@ def main() -> None:
     """Run `recall`; exits with 0 done, 1 failed, 2 wrong usage, 3 refused by a safety rule."""
     from recall.cli import streams
     from recall.cli.commands import app
-    from recall.database import SqliteError, explain
+    from recall.database import FAULTS, explain
     from recall.errors import RecallError, UsageError
     from recall.home import home_directory
 
@@ -28,7 +28,7 @@ def main() -> None:
     except RecallError as error:
         streams.complain(error)
         sys.exit(1)
-    except SqliteError as error:  # a damaged page, met while reading
+    except FAULTS as error:  # a damaged page, met while reading
         streams.complain(explain(error, home_directory() / "recall.db"))
         sys.exit(1)
     except SystemExit as ending:  # typer turns these two exceptions into exit statuses of its own

@@ -11,7 +11,7 @@ from recall.cli import forget, models, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import open_configured
-from recall.errors import BusyError, RecallError, UsageError
+from recall.errors import BusyError, LockedError, RecallError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory
 from recall.index import Index
@@ -237,18 +237,14 @@ def status(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended; a damaged file is kept.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Check all that search needs; say what is wrong and what to do."""
-    from recall.cli.doctor import doctor_document, doctor_text, examine, is_well
+    from recall.cli import mending
 
-    home = home_directory()
-    checks = examine(home)
-    if as_json:
-        streams.print_json(doctor_document(home, checks))
-    else:
-        streams.print_text(doctor_text(home, checks))
-    if not is_well(checks):
-        raise typer.Exit(1)
+    mending.doctor(home_directory(), fix, as_json)
 
 
 def _size(document: object) -> int:
@@ -261,8 +257,14 @@ def _index() -> Index:
 
 def _sync(index: Index) -> None:
     """Take in what is new within the time bound. A search does not fail because this does."""
+    if index.database.is_read_only:
+        streams.complain(f"{index.database.path} can only be read: new sessions are not taken in")
+        return
     try:
         report = index.ingest(budget_seconds=SYNC_BUDGET_SECONDS)
+    except LockedError:
+        streams.complain("another process is storing sessions; what it has not stored yet is not searched")
+        return
     except RecallError as error:
         streams.complain(f"new sessions could not be taken in: {error}")
         return
@@ -323,6 +325,8 @@ def _ingest_text(report: IngestReport) -> str:
     lines = [f"{counted(len(report.files), 'transcript')}: {', '.join(counts)}, {len(problems)} without a session"]
     masked = counted(sum(report.redactions.values()), "secret")
     lines.append(f"{counted(report.new_messages, 'new message')}; {masked} masked")
+    if report.removed:
+        lines.append(f"{counted(report.removed, 'session')} removed, older than what config.toml keeps")
     lines += [f"  {file.status}: {_problem(file)}" for file in problems]
     unknown: dict[str, int] = {}
     for file in report.files:

@@ -14,11 +14,13 @@ from recall import health, models
 from recall.analysis import unspaced_share
 from recall.cli.render import counted, iso_time
 from recall.cli.settings import DEFAULT_MODEL, Settings, load_settings
-from recall.database import SqliteError, explain
+from recall.database import FAULTS, explain
 from recall.embedding import Embedder, choose
 from recall.errors import DatabaseError, RecallError, UsageError
 from recall.home import models_directory
+from recall.mounts import network_file_system
 from recall.rendering import safe_text
+from recall.salvage import backups, is_being_replaced
 from scanning import RULES_VERSION
 
 SAMPLE = 500
@@ -117,7 +119,7 @@ def _examined(home: Path, stack: ExitStack) -> Examined:
     except DatabaseError as error:
         engine = error
     try:
-        if path.is_file():
+        if path.exists() or is_being_replaced(path):
             file = stack.enter_context(health.looking_into(path))
     except DatabaseError as error:
         file = error
@@ -130,7 +132,7 @@ def _checked(check: Callable[[Examined], Check | None], examined: Examined) -> C
         found = check(examined)
     except RecallError as error:
         found = _problem(error)
-    except SqliteError as error:
+    except FAULTS as error:
         found = _problem(explain(error, examined.home / "recall.db"))
     return found and Check(found.state, safe_text(found.found), safe_text(found.remedy))
 
@@ -177,6 +179,33 @@ def _database(examined: Examined) -> Check:
         return Check("warning", found, "recall status, and then recall doctor again")
     held = f"{counted(archive.count('sessions'), 'session')}, {counted(archive.count('messages'), 'message')}"
     return Check("ok", f"{path}: {held}; schema {known}, no damage found")
+
+
+def _index(examined: Examined) -> Check | None:
+    if (archive := examined.archive) is None:
+        return None
+    damages = archive.damages()
+    if not damages:
+        return Check("ok", "words and vectors are whole, and in step with the messages")
+    found = _some([f"{damage.part}: {damage.found}" for damage in damages])
+    return Check("problem", found, "recall doctor --fix; nothing is lost, and a search mends it too")
+
+
+def _place(examined: Examined) -> Check:
+    kind = network_file_system(examined.home)
+    if not kind:
+        return Check("ok", "on a local disk, as far as can be told")
+    found = f"{examined.home} is on a network file system ({kind}), where SQLite may fail or do damage"
+    return Check("warning", found, "set RECALL_HOME to a folder on a local disk")
+
+
+def _backups(examined: Examined) -> Check | None:
+    kept = backups(examined.home)
+    if not kept:
+        return None
+    size = sum(path.stat().st_size for path in kept if path.is_file()) / 2**20
+    found = f"{counted(len(kept), 'damaged database')} kept ({size:.1f} MB): {_some([path.name for path in kept])}"
+    return Check("warning", found, "delete it once you miss nothing")
 
 
 def _model(examined: Examined) -> Check | None:
@@ -270,7 +299,10 @@ def _some(names: list[str]) -> str:
 CHECKS: Mapping[str, Callable[[Examined], Check | None]] = {
     "configuration": _configuration,
     "engine": _engine,
+    "home": _place,
     "database": _database,
+    "index": _index,
+    "backups": _backups,
     "model": _model,
     "vectors": _vectors,
     "old vectors": _leftovers,

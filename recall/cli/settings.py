@@ -15,10 +15,11 @@ from typing import Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
-from recall.index import Index, open_index
+from recall.index import Index
+from recall.opening import open_index
 
 DEFAULT_MODEL = "minilm"
-_KEYS = ("model", "reranker", "exclude")
+_KEYS = ("model", "reranker", "exclude", "keep_days", "keep_megabytes")
 
 _BOM = "\ufeff"
 _STRINGS = r'"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
@@ -35,6 +36,10 @@ class Settings:
     """Empty for none; `minilm`; or the name of a fastembed cross-encoder."""
     exclude: tuple[str, ...] = ()
     """Directories whose sessions are never taken in, with all below them; `*` stands for any characters."""
+    keep_days: int | None = None
+    """Sessions that ended longer ago are removed at each `recall ingest`; None keeps all."""
+    keep_megabytes: int | None = None
+    """Beyond this size of the database, the oldest sessions are; None keeps all."""
 
 
 def load_settings(home: Path) -> Settings:
@@ -55,13 +60,29 @@ def load_settings(home: Path) -> Settings:
     exclude = values.get("exclude", [])
     if not isinstance(exclude, list) or not all(isinstance(one, str) and one.strip() for one in exclude):
         raise UsageError(f'{path}: exclude is {exclude!r}; expected a list of directories such as exclude = ["~/kite"]')
-    return Settings(model, reranker.strip(), tuple(exclude))
+    for key in ("keep_days", "keep_megabytes"):
+        number = values.get(key, 1)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise UsageError(
+                f"{path}: {key} is {number!r}; expected a whole number such as {key} = 365; none keeps all"
+            )
+    kept = values.get("keep_days"), values.get("keep_megabytes")
+    return Settings(model, reranker.strip(), tuple(exclude), *kept)
 
 
 def open_configured(home: Path) -> Index:
+    """The index of a home, as it is configured. What of it was damaged and made again is said, a line each."""
+    index = open_quietly(home)
+    for sentence in index.repaired:
+        complain(sentence)
+    return index
+
+
+def open_quietly(home: Path) -> Index:
     """The index of a home, as it is configured."""
     settings = load_settings(home)
-    return open_index(home, settings.model, settings.reranker, settings.exclude)
+    kept = settings.keep_days, settings.keep_megabytes
+    return open_index(home, settings.model, settings.reranker, settings.exclude, *kept)
 
 
 def write_model(home: Path, model: str) -> Path:
