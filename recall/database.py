@@ -140,6 +140,12 @@ def _migrate(connection: apsw.Connection) -> None:
     newest = max(steps)
     if _version(connection) == newest:
         return
+    from recall.identity import remote_sign  # not at the top: a database that is up to date needs no scanner
+
+    def sign(*url: Any) -> str:
+        return remote_sign(str(url[0]))
+
+    connection.create_scalar_function("remote_sign", sign, 1)
     connection.execute("begin immediate")
     try:
         # Look again: another process may have migrated while this one waited for the lock.

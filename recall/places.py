@@ -14,6 +14,7 @@ import re
 import stat
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
@@ -67,7 +68,7 @@ def place_of(directory: str | Path) -> Place:
     text = _without_url(str(directory))
     if len(text) > LONGEST_PATH or not (text.startswith("/") or _WINDOWS.match(text)):
         return UNKNOWN
-    if _is_windows(text) == _HERE_IS_WINDOWS:
+    if is_windows_path(text) == _HERE_IS_WINDOWS:
         start = Path(_resolved(text))
         for folder in (start, *start.parents):
             place = _git_place(folder)
@@ -76,6 +77,60 @@ def place_of(directory: str | Path) -> Place:
         text = str(start)
     key, path = path_key(text), readable_path(text)
     return Place(key, key, path, path, kind="folder")
+
+
+def is_below(key: str, folder: str) -> bool:
+    """Whether a path is the folder or something inside it; both as `path_key` gives them."""
+    return key == folder or key.startswith((folder.rstrip("/") + "/", folder.rstrip("\\") + "\\"))
+
+
+def is_there(key: str, path: str) -> bool:
+    """Whether a repository, or a plain folder, still is where it was; true where nobody can tell.
+
+    key: as in `Place.repository`. path: its readable path, which may be spelled otherwise than the key.
+    """
+    if "[REDACTED:" in key:
+        return True
+    try:
+        # Where a link stands in its place now, the repository is what the link leads to.
+        return (Path(key).exists() and path_key(key) == key) or (
+            Path(path).exists() and place_of(path).repository == key
+        )
+    except (OSError, ValueError):  # a folder that may not be looked into
+        return True
+
+
+def common_directory(place: Place) -> Path | None:
+    """Git's common directory of a place; None where that is not there, or the place is none of git's."""
+    if place.kind != "git":
+        return None
+    named = _git_directory(Path(place.repository_path))
+    for folder in (Path(place.repository), Path(place.repository_path), *([named] if named else [])):
+        if _is_git_directory(folder) and path_key(str(folder)) == place.repository:
+            return folder
+    return None
+
+
+def linked_worktrees(common: Path, limit: int) -> list[Path]:
+    """Where git last saw the linked worktrees of a repository; they may be gone. At most `limit`."""
+    try:
+        with os.scandir(common / "worktrees") as entries:
+            folders = [Path(entry.path) for entry in islice(entries, limit)]
+    except OSError:
+        return []
+    named = ((folder, _text(folder / "gitdir")) for folder in folders)
+    return [_joined(folder, text).parent for folder, text in named if text and len(text) <= LONGEST_PATH]
+
+
+def repository_named_by(worktree: Path) -> str:
+    """Key of the repository that a worktree's `.git` file names, there or not; empty where there is no such file."""
+    place = _git_place(worktree)
+    return place.repository if place else ""
+
+
+def git_text(file: Path) -> str:
+    """Content of one of git's small files, without its last line end; empty for one that cannot be read."""
+    return _text(file)
 
 
 def path_key(path: str, *, windows: bool | None = None) -> str:
@@ -87,7 +142,7 @@ def path_key(path: str, *, windows: bool | None = None) -> str:
     if not path:
         return ""
     if windows is None:
-        windows = _is_windows(path)
+        windows = is_windows_path(path)
     if windows == _HERE_IS_WINDOWS:
         path = _resolved(path)
     path = unicodedata.normalize("NFC", readable_path(path))
@@ -121,7 +176,8 @@ def _without_url(text: str) -> str:
     return path[1:] if _WINDOWS.match(path, 1) else path
 
 
-def _is_windows(path: str) -> bool:
+def is_windows_path(path: str) -> bool:
+    """Whether a path is written as Windows writes them."""
     return _WINDOWS.match(path) is not None or (_HERE_IS_WINDOWS and _POSIX.match(path) is None)
 
 
@@ -226,7 +282,7 @@ def _core_worktree(config: str) -> str:
 def _joined(base: Path, text: str) -> Path:
     """The path that a file in `base` names, links followed."""
     # A worktree that git for Windows made, seen from WSL, names `C:/…`: that is no folder below this one.
-    foreign = _is_windows(text) != _HERE_IS_WINDOWS and _WINDOWS.match(text)
+    foreign = is_windows_path(text) != _HERE_IS_WINDOWS and _WINDOWS.match(text)
     return Path(text) if foreign else Path(_resolved(str(base / text)))
 
 

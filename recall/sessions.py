@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 import apsw
@@ -77,6 +78,8 @@ def _session(connection: apsw.Connection, name: str) -> tuple[int, str]:
 def _summary(row: Row) -> SessionSummary:
     rules = int(row[13])
     name, agent, parent = shown(str(row[0]), rules), safe_text(str(row[1])), shown(str(row[8]), rules)
+    worktree, source = str(row[4]), str(row[11] or "")
+    removed = not _exists(worktree)
     return SessionSummary(
         id=name,
         agent=agent,
@@ -89,10 +92,20 @@ def _summary(row: Row) -> SessionSummary:
         parent=parent,
         message_count=int(row[9] or 0),
         preview=shown(str(row[10]), rules),
-        source=shown(str(row[11] or ""), rules),
-        resume=_resume(agent, name, parent),
+        source=shown(source, rules),
+        # Claude Code looks for a session below the name of the directory one stands in.
+        resume="" if not _exists(source) or (removed and agent == "claude") else _resume(agent, name, parent),
         first_ref=f"{name}:{row[12] or 1}",
+        worktree_removed=removed,
     )
+
+
+def _exists(path: str) -> bool:
+    """Whether a stored path leads somewhere; true for none, and for one that is masked."""
+    try:
+        return not path or "[REDACTED:" in path or os.path.lexists(path)
+    except ValueError:
+        return False
 
 
 def _resume(agent: str, name: str, parent: str) -> str:
