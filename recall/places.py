@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
 
+from recall.spelling import spelled_here, this_system, true_case
+
 LONGEST_PATH = 1024
 """Characters. A longer text is no directory an agent ran in; to walk up 4,096 of `/a/a/…` took 0.13 s."""
 
 _FILE_BYTES = 65_536
-_HERE_IS_WINDOWS = os.name == "nt"
+_HERE = this_system()
+_HERE_IS_WINDOWS = _HERE == "windows"
 _DRIVE, _SHARE = r"[A-Za-z]:[\\/]", r"[^\\/]+[\\/][^\\/]"
 _WINDOWS = re.compile(rf"{_DRIVE}|\\\\{_SHARE}|//\?/(?:{_DRIVE}|UNC[\\/]{_SHARE})", re.IGNORECASE)
 _VERBATIM = re.compile(rf"[\\/]{{2}}\?[\\/](?:(?={_DRIVE})|(UNC)[\\/](?={_SHARE}))", re.IGNORECASE)
@@ -65,7 +68,7 @@ def place_of(directory: str | Path) -> Place:
     A directory that is gone belongs to the checkout that held it; where none did, it is a folder of its own.
     `UNKNOWN` for no path, and for a relative one: nobody knows any more what it was relative to.
     """
-    text = _without_url(str(directory))
+    text = spelled_here(_without_url(str(directory)), _HERE)
     if len(text) > LONGEST_PATH or not (text.startswith("/") or _WINDOWS.match(text)):
         return UNKNOWN
     if is_windows_path(text) == _HERE_IS_WINDOWS:
@@ -142,6 +145,7 @@ def path_key(path: str, *, windows: bool | None = None) -> str:
     if not path:
         return ""
     if windows is None:
+        path = spelled_here(path, _HERE)
         windows = is_windows_path(path)
     if windows == _HERE_IS_WINDOWS:
         path = _resolved(path)
@@ -184,7 +188,8 @@ def is_windows_path(path: str) -> bool:
 def _resolved(path: str) -> str:
     for spelling in (path, readable_path(path)):
         try:
-            return os.path.realpath(spelling)
+            real = os.path.realpath(spelling)
+            return real if _HERE_IS_WINDOWS else true_case(real)  # Windows gives it by itself
         except (OSError, ValueError):
             # Half a surrogate pair or a NUL; or a relative path, when the current directory is gone.
             continue
@@ -282,6 +287,7 @@ def _core_worktree(config: str) -> str:
 def _joined(base: Path, text: str) -> Path:
     """The path that a file in `base` names, links followed."""
     # A worktree that git for Windows made, seen from WSL, names `C:/…`: that is no folder below this one.
+    text = spelled_here(text, _HERE)
     foreign = is_windows_path(text) != _HERE_IS_WINDOWS and _WINDOWS.match(text)
     return Path(text) if foreign else Path(_resolved(str(base / text)))
 
