@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 from recall.places import Place, common_directory, git_text
@@ -58,8 +59,11 @@ def is_remote(sign: str) -> bool:
 def signs_of(place: Place) -> set[str]:
     """What the repository at a place is known by; empty for what is no repository of git's, or is gone."""
     common = common_directory(place)
-    if common is None:
-        return set()
+    return signs_in(common) if common else set()
+
+
+def signs_in(common: Path) -> set[str]:
+    """What the repository with that git directory is known by."""
     signs = {remote_sign(_remote_url(git_text(common / "config")))}
     try:
         # Git makes this file with the repository and never again; a rename keeps both numbers, a copy neither.

@@ -6,20 +6,23 @@ or the URL of the remote, where only one repository that exists has it. What is 
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import apsw
 
 from recall import archive
 from recall.database import Row
-from recall.identity import is_remote, remote_sign, signs_of
+from recall.identity import is_remote, remote_sign, signs_in, signs_of
 from recall.places import (
     Place,
     common_directory,
     is_below,
     is_there,
+    key_as_written,
     linked_worktrees,
     path_key,
     place_of,
@@ -28,8 +31,8 @@ from recall.places import (
 from recall.relink import Relink, destination, origins, relinks, repositories_below
 from recall.rendering import shown
 
-LINKED = 64
-"""Linked worktrees whose names are read, at most: each costs a search 25 µs."""
+LINKED, ASKED = 64, 3
+"""Linked worktrees whose paths are read, which takes 30 µs for each, and how many are asked whose they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,15 @@ def note_signs(connection: apsw.Connection, place: Place, remote: str) -> None:
 def covered(connection: apsw.Connection, place: Place, whole_repository: bool) -> list[tuple[int, int]]:
     """(repository id, worktree id) of all that a scope covers, under every name that the repository had."""
     known = archive.known_places(connection, archive.stored_place(place), whole_repository)
-    now = current(connection, place)
+    told = relinks(connection)
+    now = _relinked(told, place)
+    common = common_directory(now)
+    if common is None:
+        now = _now(connection, now)
+        common = common_directory(now)
     if now != place:
         known += archive.known_places(connection, archive.stored_place(now), whole_repository)
-    for one in family(connection, now):
+    for one in _family(connection, now, common, told):
         rows: list[Row] = connection.execute(_WORKTREES, (one.id,)).fetchall()
         for worktree_id, key, path in rows:
             is_main = path == one.path and now.worktree_path == now.repository_path
@@ -83,22 +91,20 @@ def covered(connection: apsw.Connection, place: Place, whole_repository: bool) -
     return list(dict.fromkeys(known))
 
 
-def current(connection: apsw.Connection, place: Place) -> Place:
-    """The place under the name that its repository has now; the same place where that is not known to have moved."""
-    place = _relinked(relinks(connection), place)
-    if place.kind == "unknown" or common_directory(place) or is_there(place.repository, place.repository_path):
+def _now(connection: apsw.Connection, place: Place) -> Place:
+    """The place of a repository that is gone under the name it has now; the same place where that is not known."""
+    if place.kind == "unknown" or is_there(place.repository, place.repository_path):
         return place
     row = connection.execute("select id, key, path from repositories where key = ?", (place.repository,)).fetchone()
     heir = _heir(connection, Known(*row)) if row else None
     return _renamed(place, place_of(heir.path)) if heir else place
 
 
-def family(connection: apsw.Connection, place: Place) -> list[Known]:
+def _family(connection: apsw.Connection, place: Place, common: Path | None, told: list[Relink]) -> list[Known]:
     """Repositories that are gone from where they were and are now the one at the place."""
-    told = relinks(connection)
     found: dict[int, Known] = {}
     waiting = [place.repository_path]
-    for moved in _moved_to(connection, place):
+    for moved in _moved_to(connection, place, common) if common else ():
         found[moved.id] = moved
         waiting.append(moved.path)
     for path in waiting if told else ():
@@ -164,17 +170,17 @@ def _renamed(place: Place, repository: Place) -> Place:
     return replace(place, kind="git", repository=repository.repository, repository_path=repository.repository_path)
 
 
-def _moved_to(connection: apsw.Connection, place: Place) -> Iterator[Known]:
+def _moved_to(connection: apsw.Connection, place: Place, common: Path) -> Iterator[Known]:
     """Repositories that are gone and of which git's files say that they are the one at the place."""
-    common = common_directory(place)
-    if common is None:
-        return
-    for worktree in linked_worktrees(common, LINKED):
-        key = path_key(str(worktree))
-        inside = (key, f"{key}/", f"{key}0") if "/" in key else (key, f"{key}\\", f"{key}]")
-        rows: list[Row] = connection.execute(_OF_WORKTREE, (*inside, repository_named_by(worktree))).fetchall()
-        yield from (one for one in (Known(*row) for row in rows) if one.key != place.repository and not one.is_there)
-    for sign in signs_of(place):
+    linked = linked_worktrees(common, LINKED)
+    keys = [key_as_written(path) for _, path in linked]
+    named = [repository_named_by(Path(path), gitdir) for gitdir, path in linked[:ASKED]]
+    rows: list[Row] = connection.execute(_OF_WORKTREES, (json.dumps(keys), json.dumps(named))).fetchall()
+    for key in [key for key, (_, path) in zip(keys, linked, strict=True) if not os.path.lexists(path)]:
+        slash = "/" if "/" in key else "\\"
+        rows += connection.execute(_FOLDERS, (key + slash, key + chr(ord(slash) + 1))).fetchall()
+    yield from (one for one in (Known(*row) for row in rows) if one.key != place.repository and not one.is_there)
+    for sign in signs_in(common):
         gone, there = _sharing(connection, sign, place.repository)
         # Of two clones nobody knows which one a third belonged to.
         if not is_remote(sign):
@@ -216,10 +222,14 @@ def _quoted(path: str) -> str:
 
 
 _WORKTREES = "select id, key, path from worktrees where repository_id = ?"
-_OF_WORKTREE = """
+_OF_WORKTREES = """
+select r.id, r.key, r.path from json_each(?) j join worktrees w on w.key = j.value
+join repositories r on r.id = w.repository_id
+union select r.id, r.key, r.path from json_each(?) j join repositories r on r.key = j.value where j.value <> ''
+"""
+_FOLDERS = """
 select r.id, r.key, r.path from worktrees w join repositories r on r.id = w.repository_id
-where w.key = ?1 or (w.key >= ?2 and w.key < ?3 and r.key = w.key)
-union select id, key, path from repositories where key = ?4
+where w.key >= ? and w.key < ? and r.key = w.key
 """
 _WITH_SIGN = """
 select r.id, r.key, r.path from signs s join repositories r on r.id = s.repository_id where s.sign = ? and r.key <> ?

@@ -114,19 +114,26 @@ def common_directory(place: Place) -> Path | None:
     return None
 
 
-def linked_worktrees(common: Path, limit: int) -> list[Path]:
-    """Where git last saw the linked worktrees of a repository; they may be gone. At most `limit`."""
+def linked_worktrees(common: Path, limit: int) -> list[tuple[Path, str]]:
+    """(git directory, path) of the linked worktrees of a repository as git last saw them, at most `limit`."""
     try:
         with os.scandir(common / "worktrees") as entries:
             folders = [Path(entry.path) for entry in islice(entries, limit)]
     except OSError:
         return []
     named = ((folder, _text(folder / "gitdir")) for folder in folders)
-    return [_joined(folder, text).parent for folder, text in named if text and len(text) <= LONGEST_PATH]
+    # Git writes real paths, or since 2.48 on request relative ones: to follow links took ten times as long.
+    return [
+        (folder, os.path.dirname(text if os.path.isabs(text) else _joined(folder, text)))  # noqa: PTH120, PTH117
+        for folder, text in named
+        if text and len(text) <= LONGEST_PATH
+    ]
 
 
-def repository_named_by(worktree: Path) -> str:
-    """Key of the repository that a worktree's `.git` file names, there or not; empty where there is no such file."""
+def repository_named_by(worktree: Path, unless: Path) -> str:
+    """Key of the repository that a worktree's `.git` file names, there or not; empty where it names that directory."""
+    if _text(worktree / ".git") == f"gitdir: {unless.as_posix()}":
+        return ""
     place = _git_place(worktree)
     return place.repository if place else ""
 
@@ -149,6 +156,11 @@ def path_key(path: str, *, windows: bool | None = None) -> str:
         windows = is_windows_path(path)
     if windows == _HERE_IS_WINDOWS:
         path = _resolved(path)
+    return key_as_written(path, windows=windows)
+
+
+def key_as_written(path: str, *, windows: bool = _HERE_IS_WINDOWS) -> str:
+    """`path_key` of a path without links, which is not looked at."""
     path = unicodedata.normalize("NFC", readable_path(path))
     if not windows:
         return path.rstrip("/") or "/"
