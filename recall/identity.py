@@ -36,9 +36,11 @@ def remote_key(url: str) -> str:
         home = f"{user}@" if user not in (None, "git") and not path.startswith("/") else ""
     else:
         return ""
-    host = host.lower().rstrip(".")
     path = unquote(path).strip("/").removesuffix(".git").strip("/")
-    if host in _LOOPBACK or not path or "[REDACTED:" in host + path:
+    if "[REDACTED:" in host + path:
+        return ""
+    host = host.lower().rstrip(".")
+    if host in _LOOPBACK or not path:
         return ""
     if host in _CASELESS:
         path, home = path.lower(), ""

@@ -15,7 +15,7 @@ from repositories import bare_repository, git, linked_worktree, repository
 from transcript_lines import claude_lines, codex_lines, uid, write
 
 import recall
-from recall import NotFoundError, Scope, UsageError
+from recall import NotFoundError, Scope, UsageError, database
 
 URL = "https://github.com/ana/kite.git"
 
@@ -418,3 +418,46 @@ def test_a_name_that_is_spelled_in_other_code_points_is_the_same_place(
     assert not run(work.base, "doctor").text.count("no longer exist")
     app.rename(work.base / f"caf{after}")
     assert found(index, Scope.repository(work.base / f"caf{after}")) == {"app"}
+
+
+def test_an_archive_of_an_older_version_knows_the_remotes_of_its_sessions(
+    home: Home, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = database._migrations()
+    with recall.open() as index:
+        work.say("gone", work.base / "gone", "codex", git={"repository_url": f"https://ana:pw@{URL[8:]}"})
+        index.ingest()
+        for table in ("signs", "relinks"):
+            index.database.connection.execute(f"drop table {table}")
+        before = next(number for number, sql in steps.items() if "create table signs" in sql) - 1
+        index.database.connection.execute(f"pragma user_version = {before}")
+        for number in steps.keys() - set(range(before + 2)):
+            steps.pop(number)  # what came later has nothing to do with it
+    monkeypatch.setattr(database, "_migrations", lambda: steps)
+    git(work.app, "remote", "add", "origin", URL)
+    with recall.open() as index:
+        assert found(index, Scope.repository(work.app)) == {"gone"}
+
+
+def test_relink_says_what_it_did_and_how_to_take_it_back(index: recall.Index, work: Work) -> None:
+    new = relinked(work, index)
+    old = work.base / "kite"
+    done = run(work.base, "relink", old, new)
+    assert (done.code, done.complaint) == (0, "")
+    assert done.text.splitlines()[0] == f"2 sessions of {old} now belong to {new}"
+    assert "--undo" in done.text
+    assert "as before" in run(work.base, "relink", "kite", "new/kite").text
+    document = run(work.base, "relink", old, new, "--json").document
+    assert document == {
+        "old": str(old),
+        "new": str(new),
+        "repositories": [{"path": str(old), "sessions": 2}],
+        "changed": False,
+        "sessions": 2,
+        "undone": False,
+    }
+    assert "taken back" in run(work.base, "relink", old, new, "--undo").text
+    refused = run(work.base, "relink", old, new, "--undo")
+    assert (refused.code, refused.text) == (1, "")
+    assert len(refused.complaint.splitlines()) == 1
+    assert run(work.base, "relink", old, work.base / "nowhere").code == 2
