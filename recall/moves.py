@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path, PurePath
 
 import apsw
@@ -33,6 +34,9 @@ from recall.rendering import shown
 
 LINKED, ASKED = 64, 3
 """Linked worktrees whose paths are read, which takes 30 µs for each, and how many are asked whose they are."""
+
+ALIKE = 0.6
+"""How alike two names beside each other are, from 0 to 1, for one to be offered as the other's new name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +112,13 @@ def _family(connection: apsw.Connection, place: Place, common: Path | None, told
         found[moved.id] = moved
         waiting.append(moved.path)
     for path in waiting if told else ():
-        here = path_key(path)
+        here = key_as_written(path)
         for old in origins(told, path):
             for one in (Known(*row) for row in repositories_below(connection, old)):
                 if one.id in found or one.id == 0:
                     continue
                 final = place_of(destination(told, one.path))
-                if final.repository == place.repository or is_below(here, path_key(final.worktree_path)):
+                if final.repository == place.repository or is_below(here, key_as_written(final.worktree_path)):
                     found[one.id] = one
                     waiting.append(one.path)
     return [one for one in found.values() if one.key != place.repository]
@@ -133,7 +137,8 @@ def offer(connection: apsw.Connection, place: Place) -> str:
         if one.id in belongs:
             continue
         old, new = PurePath(one.path), PurePath(place.repository_path)
-        likeness = 3 if signs & _signs(connection, one) else 2 * (old.name == new.name) + (old.parent == new.parent)
+        renamed = old.parent == new.parent and SequenceMatcher(None, old.name, new.name).ratio() >= ALIKE
+        likeness = 3 if signs & _signs(connection, one) else 2 * (old.name == new.name) + renamed
         if likeness and (one.was_git or likeness == 3) and not one.is_there:
             likely.append((likeness, int(sessions), one))
     if not likely:

@@ -82,6 +82,12 @@ def place_of(directory: str | Path) -> Place:
     return Place(key, key, path, path, kind="folder")
 
 
+def real_path(path: str) -> str:
+    """An absolute path as this system spells it, links followed as far as it exists; one of another system as it is."""
+    path = spelled_here(path, _HERE)
+    return readable_path(_resolved(path) if is_windows_path(path) == _HERE_IS_WINDOWS else path)
+
+
 def is_below(key: str, folder: str) -> bool:
     """Whether a path is the folder or something inside it; both as `path_key` gives them."""
     return key == folder or key.startswith((folder.rstrip("/") + "/", folder.rstrip("\\") + "\\"))

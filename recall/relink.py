@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,7 +12,17 @@ import apsw
 from recall import archive
 from recall.database import Database, Row
 from recall.errors import NotFoundError, UsageError
-from recall.places import Place, is_below, is_there, is_windows_path, path_key, place_of, readable_path
+from recall.places import (
+    Place,
+    is_below,
+    is_there,
+    is_windows_path,
+    key_as_written,
+    path_key,
+    place_of,
+    readable_path,
+    real_path,
+)
 from recall.rendering import shown
 from scanning import redact
 
@@ -28,16 +37,17 @@ class Relink:
     old_key: str
     old_path: str
     new_path: str
+    """A real path."""
 
     def forward(self, path: str) -> str | None:
         """Where a path has gone; None for one that is not below the old path."""
-        if not is_below(path_key(path), self.old_key):
+        if not is_below(_key(path), self.old_key):
             return None
         return str(Path(self.new_path, *_parts(path)[len(_parts(self.old_key)) :]))
 
     def backward(self, path: str) -> str | None:
         """Where what is at a path was; None where nothing of it came from the old path."""
-        key, new_key = path_key(path), path_key(self.new_path)
+        key, new_key = _key(path), _key(self.new_path)
         if is_below(key, new_key):
             rest = _parts(path)[len(_parts(new_key)) :]
             return str(PurePath(self.old_path).joinpath(*rest)) if rest else self.old_path
@@ -85,7 +95,7 @@ def origins(known: Sequence[Relink], path: str) -> list[str]:
 
 def repositories_below(connection: apsw.Connection, path: str) -> list[tuple[int, str, str]]:
     """(id, key, path) of the repositories at or below a path."""
-    key = path_key(path)
+    key = _key(path)
     inside = key.rstrip("/\\") + ("\\" if is_windows_path(path) else "/")
     return [
         (int(id), str(key), str(path))
@@ -98,7 +108,7 @@ def relink(database: Database, old: str, new: str, even_existing: bool = False) 
 
     even_existing: also where `old` is a repository that still exists. Raises UsageError, NotFoundError.
     """
-    old, new = absolute(old), os.path.realpath(absolute(new))
+    old, new = _real(old), _real(new)
     for path in (old, new):
         if redact(path).text != path:
             raise UsageError("a path holds a secret, and is not stored for that; rename the folder first")
@@ -131,7 +141,7 @@ def relink(database: Database, old: str, new: str, even_existing: bool = False) 
 
 def undo_relink(database: Database, old: str) -> RelinkReport:
     """Take back what `relink` was told of `old`. Raises NotFoundError where it was told nothing."""
-    old = absolute(old)
+    old = _real(old)
     with database.write() as connection:
         known = {one.old_key: one for one in relinks(connection)}
         one = known.get(path_key(old))
@@ -142,11 +152,11 @@ def undo_relink(database: Database, old: str) -> RelinkReport:
         return _report(connection, one, _repositories(connection, old), True)
 
 
-def absolute(path: str) -> str:
-    """A path that a person gave, from the root of its file system. Raises UsageError for none."""
+def _real(path: str) -> str:
+    """A path that a person gave, from the root of its file system, links followed. Raises UsageError for none."""
     if not path.strip():
         raise UsageError("a path is empty; expected a directory")
-    return path if place_of(path).kind != "unknown" else str(Path(path).expanduser().absolute())
+    return real_path(path if place_of(path).kind != "unknown" else str(Path(path).expanduser().absolute()))
 
 
 def _repositories(connection: apsw.Connection, old: str) -> list[tuple[int, str, str]]:
@@ -184,6 +194,11 @@ def _unknown(connection: apsw.Connection, old: str) -> Exception:
     )
     told = f"near ones: {', '.join(map(shown, list(near)[:NEAR]))}" if near else "recall recent --all lists what is"
     return NotFoundError(f"no session is known that ran in {old} or below; {told}")
+
+
+def _key(path: str) -> str:
+    """As `path_key`, of a path that was stored without links: to follow them takes a hundred times as long."""
+    return key_as_written(path, windows=is_windows_path(path))
 
 
 def _parts(path: str) -> tuple[str, ...]:
