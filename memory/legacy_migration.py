@@ -76,7 +76,7 @@ def undo(home: Path) -> list[str]:
         for folder in sorted((home / "backups").glob("migrate-worktrees-*"), key=_age, reverse=True):
             path = folder / "record.json"
             record: Record = _read(path)
-            if not record["undone"]:
+            if record["plans"] and not record["undone"]:
                 drift = [reason for plan in record["plans"] for reason in _drift(plan, record["plans"])]
                 if drift:
                     raise MemoryStoreError(
@@ -92,8 +92,11 @@ def undo(home: Path) -> list[str]:
 
 def _applied(plan: Plan, folder: Path, record: Record, stamp: str) -> Applied:
     archived = _free(plan.source.with_name(f"{plan.source.name}.archived.{stamp}"))
+    is_touched = False
     try:
         entries, aside, source = 0, list[str](), plan.source
+        if not source.is_dir():
+            raise MemoryStoreError(f"{source} is no longer there; run the command again")
         # Again from what was archived, if somebody wrote into it between the reading and the renaming.
         for _ in range(TRIES):
             read = _digests(source)
@@ -101,17 +104,21 @@ def _applied(plan: Plan, folder: Path, record: Record, stamp: str) -> Applied:
             _enter(record, plan, archived, files, read, folder)
             for file in files:
                 _replace(plan.target / "memory" / file.name, file)
+                is_touched = True
                 entries += file.entries
                 aside += [file.name] if file.aside else []
             if plan.target.is_dir() and not (plan.target / SIDECAR).exists():
                 _write(plan.target / SIDECAR, f"{plan.target_cwd}\n".encode())
             if source != archived:
                 source.rename(archived)
-                source = archived
+                source, is_touched = archived, True
             if _digests(source) == read:
                 return Applied(plan, archived.name, entries, tuple(aside))
         raise MemoryStoreError(f"{source} is being written to; try again later")
     except (OSError, MemoryStoreError) as error:
+        if not is_touched:  # what came to nothing is nothing to take back
+            record["plans"] = [one for one in record["plans"] if one["source"] != str(plan.source)]
+            _write(folder / "record.json", _json(record))
         return Applied(plan, archived.name if archived.exists() else "", 0, (), str(error))
 
 
@@ -255,7 +262,7 @@ def _digest(content: bytes | None) -> str:
 def _read(path: Path) -> Record:
     content = _content(path)
     if content is None:  # killed before it had done anything
-        return {"undone": True}
+        return {"plans": [], "undone": True}
     record: Record = json.loads(content.decode("utf-8", "surrogateescape"))
     return record
 

@@ -275,6 +275,15 @@ def test_adding_changing_and_removing_a_remote_changes_nothing(index: recall.Ind
     assert found(index, Scope.repository(work.app)) == {"add", "set-url", "remove"}
 
 
+def test_a_new_repository_beside_one_that_is_gone_is_not_taken_for_it(index: recall.Index, work: Work) -> None:
+    work.say("harbor", repository(work.base / "harbor"))
+    index.ingest()
+    shutil.rmtree(work.base / "harbor")
+    assert index.offer_relink(Scope.repository(repository(work.base / "kite"))) == ""
+    assert "harbor" in index.offer_relink(Scope.repository(repository(work.base / "elsewhere" / "harbor")))
+    assert index.offer_relink(Scope.everywhere()) == index.offer_relink(Scope.repository(work.base)) == ""
+
+
 # recall relink
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -287,6 +288,28 @@ def test_an_editor_that_saves_meanwhile_loses_nothing(plugin: Plugin, monkeypatc
     assert "run the command again" in done.error
     assert (target / "memory" / "MEMORY.md").read_bytes() == b"- by hand\n"
     assert source.exists()
+
+    monkeypatch.setattr(legacy_migration, "_enter", real)
+    (target / "memory" / "MEMORY.md").write_bytes(b"- a\n- b\n- c\n")
+    shutil.rmtree(source)
+    assert undo(plugin.home) == [source.name]  # the first one: the second came to nothing
+    assert (target / "memory" / "MEMORY.md").read_bytes() == b"- a\n"
+
+
+def test_a_plan_that_another_process_has_carried_out_is_no_loss(plugin: Plugin) -> None:
+    target, _ = plugin.bucket(plugin.app, MEMORY_md=b"- a\n"), plugin.bucket(plugin.fix, MEMORY_md=b"- b\n")
+    plans, _ = plan_migration(plugin.home)
+    apply(plugin.home, plans)
+    (late,) = apply(plugin.home, plans)
+    assert "no longer there" in late.error
+    assert (target / "memory" / "MEMORY.md").read_bytes() == b"- a\n- b\n"
+    assert len(undo(plugin.home)) == 1
+
+
+def test_one_migration_is_at_work_at_a_time(plugin: Plugin) -> None:
+    plugin.bucket(plugin.fix, MEMORY_md=MEMORY)
+    with legacy_migration._locked(plugin.home), pytest.raises(MemoryStoreError, match="another migration"):
+        plugin.apply()
 
 
 # recall migrate-worktrees
