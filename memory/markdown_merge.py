@@ -91,7 +91,10 @@ def merge(target: bytes, source: bytes) -> Merged:
             own = end  # that of the line above: a blank line's "\n" behind "\r" would be no line
         end = own or end
         merged += [line, own]
-    return Merged(bom + "".join(merged).encode(encoding, "surrogateescape"), added)
+    content = bom + "".join(merged).encode(encoding, "surrogateescape")
+    if _decoded(content)[:2] != (bom, encoding):
+        raise ValueError("its first bytes would be taken for a byte order mark")
+    return Merged(content, added)
 
 
 def _section_for(sections: list[_Section], headings: Headings) -> _Section:

@@ -36,6 +36,8 @@ BYTES = (
 @example(b"\n", codecs.BOM_UTF8 * 2 + b"x")
 @example(b"- a", b"- b\r\n")
 @example(b"\xff\xfe", b"a\xff")
+@example(b"# M\n", b"\xff\xfe# M\n\n")
+@example(b"# M\n", codecs.BOM_UTF8 * 2 + b"x")
 def test_no_line_of_either_text_is_lost(target: bytes, source: bytes) -> None:
     try:
         merged = merge(target, source).content
