@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path, PurePath
 
 import apsw
@@ -126,6 +125,8 @@ def _family(connection: apsw.Connection, place: Place, common: Path | None, told
 
 def offer(connection: apsw.Connection, place: Place) -> str:
     """One line that offers a relink, where a repository that is gone may be the one at the place; else empty."""
+    from difflib import SequenceMatcher  # not at the top: a search that finds something needs none
+
     if common_directory(place) is None:
         return ""
     signs = {sign for sign in signs_of(place) if is_remote(sign)}

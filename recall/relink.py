@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import apsw
@@ -183,6 +182,8 @@ def _report(connection: apsw.Connection, one: Relink, found: list[tuple[int, str
 
 
 def _unknown(connection: apsw.Connection, old: str) -> Exception:
+    from difflib import get_close_matches
+
     holding: Place = archive.stored_place(place_of(old))
     ids = {repository for repository, _ in archive.known_places(connection, holding, True)}
     paths = {int(id): str(path) for id, path in connection.execute("select id, path from repositories where id <> 0")}
