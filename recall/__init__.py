@@ -12,6 +12,7 @@ from recall.embedding import Embedder
 from recall.errors import BusyError, DatabaseError, ModelError, NotFoundError, RecallError, TranscriptError, UsageError
 from recall.index import Index
 from recall.opening import open_index as open
+from recall.relink import RelinkReport
 from recall.rescan import RescanReport
 from recall.scope import Scope
 from recall.types import (
@@ -45,6 +46,7 @@ __all__ = [
     "ModelError",
     "NotFoundError",
     "RecallError",
+    "RelinkReport",
     "RescanReport",
     "Scope",
     "SearchResult",

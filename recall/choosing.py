@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from recall import archive, ledger, sessions
+from recall import archive, ledger, moves, sessions
 from recall.database import Row
 from recall.errors import NotFoundError, UsageError
 from recall.marks import Said
@@ -81,7 +81,7 @@ def session_and_subagents(connection: apsw.Connection, name: str) -> list[int]:
 
 def the_repository(connection: apsw.Connection, scope: Scope) -> Chosen:
     """All sessions of the repository as they are now, and what others said in it."""
-    places = archive.known_places(connection, archive.stored_place(scope.place), whole_repository=True)
+    places = moves.covered(connection, scope.place, whole_repository=True)
     repositories = sorted({repository for repository, _ in places})
     listed = (json.dumps(repositories),)
     names = [str(row[0]) for row in connection.execute(_NAMES_IN, listed).fetchall()]
@@ -94,8 +94,9 @@ def the_repository(connection: apsw.Connection, scope: Scope) -> Chosen:
 def the_text(connection: apsw.Connection, text: str, redact: Redact) -> Chosen:
     """All messages that hold a text: in what they say, or in the names of tools and files they tell.
 
-    Titles, previews, branches and remotes that hold it are blanked. Upper and lower case, width and white space make no
-    difference. A secret finds where it was masked. Raises UsageError for a text without a character.
+    Titles, previews, branches, remotes and what repositories are known by are blanked where they hold it. Upper and
+    lower case, width and white space make no difference. A secret finds where it was masked. Raises UsageError for a
+    text without a character.
     """
     wanted = _Wanted(text, redact)
     chosen = Chosen(by_text=True)
@@ -107,6 +108,7 @@ def the_text(connection: apsw.Connection, text: str, redact: Redact) -> Chosen:
     for row in connection.execute("select title, preview, branch, remote from sessions"):
         fields.update(row)
     fields.update(ledger.noted(connection))
+    fields.update(str(sign) for (sign,) in connection.execute("select sign from signs"))
     chosen.fields = sorted(one for one in fields if wanted.is_in(one))
     chosen.kept_paths = [str(path) for (path,) in connection.execute(_PATHS) if wanted.is_in(str(path))]
     return chosen

@@ -205,6 +205,7 @@ def _blank(connection: apsw.Connection, keyed: Marks, fields: Sequence[str]) -> 
     for column in ("sessions.title", "sessions.preview", "sessions.branch", "sessions.remote", "messages.branch"):
         table, _, name = column.partition(".")
         connection.execute(f"update {table} set {name} = '' where {name} in (select value from json_each(?))", listed)
+    connection.execute("delete from signs where sign in (select value from json_each(?))", listed)
     ledger.blank(connection, fields)
     return renamed
 

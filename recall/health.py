@@ -11,9 +11,9 @@ import apsw
 import numpy as np
 
 from recall import embedded, ledger
-from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, SqliteError, database_error, refuse_emptied
+from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, Row, SqliteError, database_error, refuse_emptied
 from recall.embedding import Embedder
-from recall.places import path_key
+from recall.moves import Known, is_found_elsewhere
 from recall.rescan import outdated
 from recall.salvage import overwritten
 from recall.soundness import Damage, damages
@@ -117,11 +117,13 @@ class Archive:
         return outdated(self._connection)
 
     def lost_repositories(self) -> list[LostRepository]:
-        """The git repositories with sessions that are gone, by number of sessions."""
+        """The git repositories with sessions that are gone, by number of sessions; none that was found again."""
+        rows: list[Row] = self._connection.execute(_REPOSITORIES).fetchall()
+        known = [(Known(int(id), str(key), str(path)), count) for id, key, path, count in rows]
         return [
-            LostRepository(str(path), int(count))
-            for key, path, count in self._connection.execute(_REPOSITORIES)
-            if _was_git(str(key), str(path)) and not _exists(Path(str(key)))
+            LostRepository(one.path, int(count))
+            for one, count in known
+            if one.was_git and not one.is_there and not is_found_elsewhere(self._connection, one)
         ]
 
     def latest_texts(self, limit: int) -> list[str]:
@@ -185,23 +187,10 @@ def _tried_sqlite_vec(connection: apsw.Connection) -> str:
     return str(version[0])
 
 
-def _was_git(key: str, path: str) -> bool:
-    """Whether a repository was one of git's; a plain folder has itself as its key. False where nobody can tell."""
-    is_masked = "[REDACTED:" in key
-    return not is_masked and (key.endswith(".git") or key != path_key(path))
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a folder that may not be looked into, or no path of this system
-        return True
-
-
 _REINSTALL = "reinstall it with: pip install --force-reinstall sqlite-vec"
 _FLOAT_BYTES = 4
 _REPOSITORIES = """
-select r.key, r.path, count(*) from sessions s join worktrees w on w.id = s.worktree_id
+select r.id, r.key, r.path, count(*) from sessions s join worktrees w on w.id = s.worktree_id
 join repositories r on r.id = w.repository_id where r.id <> 0 group by r.id order by count(*) desc, r.path
 """
 # From the passages, whose rows are small: to sort the messages, SQLite would read the text of all of them. A message

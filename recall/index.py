@@ -25,8 +25,10 @@ from recall.ingest import Progress, ingest_files, put_titles
 from recall.intake import Intake
 from recall.locks import embedding_alone
 from recall.marks import Marks
+from recall.moves import offer
 from recall.privacy import NOT_KEPT, Excluded
 from recall.redacting import make_key, read_key, redact_with
+from recall.relink import RelinkReport, relink, undo_relink
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
 from recall.rescan import RescanReport, rescan
 from recall.retention import KEEP_ALL, Retention, remove_old
@@ -193,6 +195,23 @@ class Index:
         with self.database.read() as connection:
             where = scope_sql(connection, scope)
             return sessions.latest(connection, where, limit) if where is not None else []
+
+    def relink(self, old: str | Path, new: str | Path, even_existing: bool = False) -> RelinkReport:
+        """From now on what ran in `old`, or below, belongs to the repository at `new`, also what is taken in later.
+
+        Nothing is moved: `undo_relink` takes it back. even_existing: also where `old` is a repository that exists.
+        Raises UsageError; NotFoundError where no session ran there.
+        """
+        return relink(self.database, str(old), str(new), even_existing)
+
+    def undo_relink(self, old: str | Path) -> RelinkReport:
+        """Take back what `relink` was told of `old`. Raises NotFoundError where it was told nothing."""
+        return undo_relink(self.database, str(old))
+
+    def offer_relink(self, scope: Scope) -> str:
+        """A line that offers a relink where a repository that is gone may be the one of the scope; else empty."""
+        with self.database.read() as connection:
+            return offer(connection, scope.place) if scope.kind != "everywhere" else ""
 
     def show(self, ref: str, before: int = 3, after: int = 3) -> list[ShownMessage]:
         """The message at `ref` and its neighbours, in order. Raises UsageError, NotFoundError."""

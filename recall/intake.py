@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import apsw
 
-from recall import archive, copies, dense, lexical, passages
+from recall import archive, copies, dense, lexical, moves, passages
 from recall.ahead import Batch
 from recall.archive import Occurrences, StoredMessage
 from recall.marks import Marks, without_forgotten
@@ -45,6 +45,7 @@ class Intake:
         self.marks = marks
         """Know what was forgotten."""
         self._places: dict[str, Place] = {}
+        self._noted: set[tuple[str, str]] = set()
         self._harmless: set[str] = set()
         """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
         self.redactions: Counter[str] = Counter()
@@ -96,7 +97,7 @@ class Intake:
         self,
         connection: apsw.Connection,
         session: Session,
-        messages: Iterable[Message],
+        messages: Sequence[Message],
         occurrences: Occurrences,
         transcript_id: int | None = None,
     ) -> tuple[int | None, list[StoredMessage]]:
@@ -120,6 +121,8 @@ class Intake:
             (message, archive.put_place(connection, self._place(message.cwd)) if message.cwd else home)
             for message in messages
         ]
+        for cwd in dict.fromkeys([session.cwd, *(message.cwd for message in messages if message.cwd)]):
+            self._note(connection, self._place(cwd), session.remote if cwd == session.cwd else "")
         stored = archive.put_messages(connection, session_id, placed, occurrences, transcript_id)
         self.index_messages(connection, stored)
         return session_id, stored
@@ -149,6 +152,12 @@ class Intake:
         for message_id in copied:
             remove_passages(connection, message_id)
         return len(copied)
+
+    def _note(self, connection: apsw.Connection, place: Place, remote: str) -> None:
+        """Once a run: a transaction may be undone and come again, which then notes it in the next run."""
+        if place.repository and (place.repository, remote) not in self._noted:
+            self._noted.add((place.repository, remote))
+            moves.note_signs(connection, place, remote, self.marks)
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:

@@ -14,15 +14,19 @@ import re
 import stat
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_to_bytes
+
+from recall.spelling import spelled_here, this_system, true_case
 
 LONGEST_PATH = 1024
 """Characters. A longer text is no directory an agent ran in; to walk up 4,096 of `/a/a/…` took 0.13 s."""
 
 _FILE_BYTES = 65_536
-_HERE_IS_WINDOWS = os.name == "nt"
+_HERE = this_system()
+_HERE_IS_WINDOWS = _HERE == "windows"
 _DRIVE, _SHARE = r"[A-Za-z]:[\\/]", r"[^\\/]+[\\/][^\\/]"
 _WINDOWS = re.compile(rf"{_DRIVE}|\\\\{_SHARE}|//\?/(?:{_DRIVE}|UNC[\\/]{_SHARE})", re.IGNORECASE)
 _VERBATIM = re.compile(rf"[\\/]{{2}}\?[\\/](?:(?={_DRIVE})|(UNC)[\\/](?={_SHARE}))", re.IGNORECASE)
@@ -64,10 +68,10 @@ def place_of(directory: str | Path) -> Place:
     A directory that is gone belongs to the checkout that held it; where none did, it is a folder of its own.
     `UNKNOWN` for no path, and for a relative one: nobody knows any more what it was relative to.
     """
-    text = _without_url(str(directory))
+    text = spelled_here(_without_url(str(directory)), _HERE)
     if len(text) > LONGEST_PATH or not (text.startswith("/") or _WINDOWS.match(text)):
         return UNKNOWN
-    if _is_windows(text) == _HERE_IS_WINDOWS:
+    if is_windows_path(text) == _HERE_IS_WINDOWS:
         start = Path(_resolved(text))
         for folder in (start, *start.parents):
             place = _git_place(folder)
@@ -76,6 +80,73 @@ def place_of(directory: str | Path) -> Place:
         text = str(start)
     key, path = path_key(text), readable_path(text)
     return Place(key, key, path, path, kind="folder")
+
+
+def real_path(path: str) -> str:
+    """An absolute path as this system spells it, links followed as far as it exists; one of another system as it is."""
+    path = spelled_here(path, _HERE)
+    return readable_path(_resolved(path) if is_windows_path(path) == _HERE_IS_WINDOWS else path)
+
+
+def is_below(key: str, folder: str) -> bool:
+    """Whether a path is the folder or something inside it; both as `path_key` gives them."""
+    return key == folder or key.startswith((folder.rstrip("/") + "/", folder.rstrip("\\") + "\\"))
+
+
+def is_there(key: str, path: str) -> bool:
+    """Whether a repository, or a plain folder, still is where it was; true where nobody can tell.
+
+    key: as in `Place.repository`. path: its readable path, which may be spelled otherwise than the key.
+    """
+    if "[REDACTED:" in key:
+        return True
+    try:
+        # Where a link stands in its place now, the repository is what the link leads to.
+        return (Path(key).exists() and path_key(key) == key) or (
+            Path(path).exists() and place_of(path).repository == key
+        )
+    except (OSError, ValueError):  # a folder that may not be looked into
+        return True
+
+
+def common_directory(place: Place) -> Path | None:
+    """Git's common directory of a place; None where that is not there, or the place is none of git's."""
+    if place.kind != "git":
+        return None
+    named = _git_directory(Path(place.repository_path))
+    for folder in (Path(place.repository), Path(place.repository_path), *([named] if named else [])):
+        if _is_git_directory(folder) and path_key(str(folder)) == place.repository:
+            return folder
+    return None
+
+
+def linked_worktrees(common: Path, limit: int) -> list[tuple[Path, str]]:
+    """(git directory, path) of the linked worktrees of a repository as git last saw them, at most `limit`."""
+    try:
+        with os.scandir(common / "worktrees") as entries:
+            folders = [Path(entry.path) for entry in islice(entries, limit)]
+    except OSError:
+        return []
+    named = ((folder, _text(folder / "gitdir")) for folder in folders)
+    # Git writes real paths, or since 2.48 on request relative ones: to follow links took ten times as long.
+    return [
+        (folder, os.path.dirname(text if os.path.isabs(text) else _joined(folder, text)))  # noqa: PTH120, PTH117
+        for folder, text in named
+        if text and len(text) <= LONGEST_PATH
+    ]
+
+
+def repository_named_by(worktree: Path, unless: Path) -> str:
+    """Key of the repository that a worktree's `.git` file names, there or not; empty where it names that directory."""
+    if _text(worktree / ".git") == f"gitdir: {unless.as_posix()}":
+        return ""
+    place = _git_place(worktree)
+    return place.repository if place else ""
+
+
+def git_text(file: Path) -> str:
+    """Content of one of git's small files, without its last line end; empty for one that cannot be read."""
+    return _text(file)
 
 
 def path_key(path: str, *, windows: bool | None = None) -> str:
@@ -87,9 +158,15 @@ def path_key(path: str, *, windows: bool | None = None) -> str:
     if not path:
         return ""
     if windows is None:
-        windows = _is_windows(path)
+        path = spelled_here(path, _HERE)
+        windows = is_windows_path(path)
     if windows == _HERE_IS_WINDOWS:
         path = _resolved(path)
+    return key_as_written(path, windows=windows)
+
+
+def key_as_written(path: str, *, windows: bool = _HERE_IS_WINDOWS) -> str:
+    """`path_key` of a path without links, which is not looked at."""
     path = unicodedata.normalize("NFC", readable_path(path))
     if not windows:
         return path.rstrip("/") or "/"
@@ -121,14 +198,16 @@ def _without_url(text: str) -> str:
     return path[1:] if _WINDOWS.match(path, 1) else path
 
 
-def _is_windows(path: str) -> bool:
+def is_windows_path(path: str) -> bool:
+    """Whether a path is written as Windows writes them."""
     return _WINDOWS.match(path) is not None or (_HERE_IS_WINDOWS and _POSIX.match(path) is None)
 
 
 def _resolved(path: str) -> str:
     for spelling in (path, readable_path(path)):
         try:
-            return os.path.realpath(spelling)
+            real = os.path.realpath(spelling)
+            return real if _HERE_IS_WINDOWS else true_case(real)  # Windows gives it by itself
         except (OSError, ValueError):
             # Half a surrogate pair or a NUL; or a relative path, when the current directory is gone.
             continue
@@ -226,7 +305,8 @@ def _core_worktree(config: str) -> str:
 def _joined(base: Path, text: str) -> Path:
     """The path that a file in `base` names, links followed."""
     # A worktree that git for Windows made, seen from WSL, names `C:/…`: that is no folder below this one.
-    foreign = _is_windows(text) != _HERE_IS_WINDOWS and _WINDOWS.match(text)
+    text = spelled_here(text, _HERE)
+    foreign = is_windows_path(text) != _HERE_IS_WINDOWS and _WINDOWS.match(text)
     return Path(text) if foreign else Path(_resolved(str(base / text)))
 
 

@@ -161,6 +161,12 @@ def _rescan_tables(connection: apsw.Connection) -> int:
                 connection.execute(put, (key, path, row_id))
             except apsw.ConstraintError:  # masked, two places may look alike
                 connection.execute(put, (f"{key}#{row_id}", path, row_id))
+    for table, column in (("signs", "sign"), ("relinks", "old_path"), ("relinks", "new_path")):
+        kept: list[Row] = connection.execute(f"select distinct {column} from {table}").fetchall()
+        for (text,) in kept:
+            if redact(text).text != text:  # masked, it would lead nowhere
+                changed += 1
+                connection.execute(f"delete from {table} where {column} = ?", (text,))
     transcripts: list[Row] = connection.execute(_TRANSCRIPTS).fetchall()
     for row_id, path, state, skipped, problem in transcripts:
         texts = [path, state, skipped, problem]

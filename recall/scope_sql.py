@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import apsw
 
-from recall import archive
-from recall.archive import milliseconds, stored_place
+from recall import moves
+from recall.archive import milliseconds
 from recall.database import Row, Value
 from recall.scope import Scope
 
@@ -30,7 +30,7 @@ def scope_sql(connection: apsw.Connection, scope: Scope) -> ScopeSql | None:
     values: list[Value] = []
     repositories: tuple[int, ...] = ()
     if scope.kind != "everywhere":
-        places = archive.known_places(connection, stored_place(scope.place), scope.kind == "repository")
+        places = moves.covered(connection, scope.place, scope.kind == "repository")
         if not places:
             return None
         repositories = tuple(dict.fromkeys(repository for repository, _ in places))

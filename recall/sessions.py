@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 import apsw
@@ -81,6 +82,10 @@ def _summary(row: Row) -> SessionSummary:
     rules = int(row[13])
     name, agent, parent = shown(str(row[0]), rules), safe_text(str(row[1])), shown(str(row[8]), rules)
     title = shown(str(row[2]), rules)
+    worktree, source = str(row[4]), str(row[11] or "")
+    removed = not _exists(worktree)
+    # Claude Code looks for a session below the name of the directory one stands in.
+    can_resume = not row[14] and _exists(source) and not (removed and agent == "claude")
     return SessionSummary(
         id=name,
         agent=agent,
@@ -93,11 +98,22 @@ def _summary(row: Row) -> SessionSummary:
         parent=parent,
         message_count=int(row[9] or 0),
         preview=shown(str(row[10]), rules),
-        source=shown(str(row[11] or ""), rules),
-        resume="" if row[14] else _resume(agent, name, parent),
+        source=shown(source, rules),
+        resume=""
+        if row[14] or not _exists(source) or (removed and agent == "claude")
+        else _resume(agent, name, parent),
         first_ref=f"{name}:{row[12] or 1}",
         prompts_only=bool(row[14]),
+        worktree_removed=removed,
     )
+
+
+def _exists(path: str) -> bool:
+    """Whether a stored path leads somewhere; true for none, and for one that is masked."""
+    try:
+        return not path or "[REDACTED:" in path or os.path.lexists(path)
+    except ValueError:
+        return False
 
 
 def _resume(agent: str, name: str, parent: str) -> str:

@@ -94,11 +94,13 @@ class SessionSummary:
     source: str
     """Path of the transcript; it may be gone."""
     resume: str
-    """Shell command that reopens the session in its agent; empty where there is none."""
+    """Shell command that reopens the session in its agent; empty where that is not possible any more."""
     first_ref: str
     """Ref of its first message, for `Index.show`."""
     prompts_only: bool = False
     """Whether only what the person typed is known of it, from the agent's prompt history; the title says so too."""
+    worktree_removed: bool = False
+    """Whether the directory of its worktree is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Hit:
 
     @property
     def resume(self) -> str:
-        """Shell command that reopens the session in its agent."""
+        """Shell command that reopens the session in its agent; empty where that is not possible any more."""
         return self.session.resume
 
 

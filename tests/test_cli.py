@@ -23,11 +23,11 @@ from recall.cli.settings import Settings, load_settings
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN, is_own_json
 from recall.types import Snippet
 
-COMMANDS = ("search", "recent", "show", "ingest", "embed", "status", "doctor", "model")
+COMMANDS = ("search", "recent", "show", "ingest", "embed", "status", "doctor", "model", "relink", "migrate-worktrees")
 HIT_KEYS = {
     "rank", "ref", "score", "evidence", "similar", "resume", "session", "role", "timestamp", "source", "snippet",
 }  # fmt: skip
-SESSION_KEYS = {"id", "agent", "title", "repository", "worktree", "branch", "started_at"}
+SESSION_KEYS = {"id", "agent", "title", "repository", "worktree", "worktree_removed", "branch", "started_at"}
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d")
 
 

@@ -25,13 +25,13 @@ def _help(*command: str) -> str:
 
 
 def _commands(*group: str) -> set[str]:
-    return set(re.findall(r"^ +(\w+) {2,}\S", _help(*group).split("Commands:")[1], re.MULTILINE))
+    return set(re.findall(r"^ +([\w-]+) {2,}\S", _help(*group).split("Commands:")[1], re.MULTILINE))
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
 def test_the_readme_names_exactly_the_commands_and_the_options_of_the_program(readme: Path) -> None:
     text = readme.read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `recall (\w+(?: [a-z]+)?)[^`]*` \| (.*) \|$", text, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `recall ([\w-]+(?: [a-z]+)?)[^`]*` \| (.*) \|$", text, re.MULTILINE))
     groups = {command.partition(" ")[0] for command in rows if " " in command}
     commands = _commands() - groups | {f"{group} {command}" for group in groups for command in _commands(group)}
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recall import __version__
-from recall.cli import forget, models, scan, streams
+from recall.cli import forget, legacy, models, moves, scan, streams
 from recall.cli.budget import fit_hits, fit_messages, fit_sessions
 from recall.cli.render import counted
 from recall.cli.settings import open_configured
@@ -39,6 +39,8 @@ app.add_typer(models.app, name="model")
 app.command("scan")(scan.scan_files)
 app.command("redact")(scan.redact_file)
 app.command("forget")(forget.forget)
+app.command("relink")(moves.relink)
+app.command("migrate-worktrees")(legacy.migrate_worktrees)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")]
 Worktree = Annotated[bool, typer.Option("--worktree", help="Only the current worktree of the repository.")]
@@ -273,7 +275,9 @@ def _sync(index: Index) -> None:
 
 
 def _say_why_nothing(index: Index, scope: Scope) -> None:
-    """One line on what to change where nothing was found."""
+    """What to change where nothing was found, a line each."""
+    if offered := index.offer_relink(scope):
+        streams.complain(offered)
     whole = Scope(kind=scope.kind, place=scope.place)
     if index.recent(whole, limit=1):
         if scope != whole:

@@ -271,7 +271,7 @@ def _repositories(examined: Examined) -> Check | None:
         return Check("ok", "all git repositories that sessions ran in are there")
     sessions = counted(sum(one.sessions for one in lost), "session")
     found = f"{sessions} ran in git repositories that no longer exist: {_some([one.path for one in lost])}"
-    return Check("warning", found, "nothing is lost: they are found with --repo and that path, and with --all")
+    return Check("warning", found, _MOVED)
 
 
 def _languages(examined: Examined) -> Check | None:
@@ -289,6 +289,9 @@ def _languages(examined: Examined) -> Check | None:
     if examined.settings.model == DEFAULT_MODEL:
         return Check("warning", f"{found}; the bundled model reads {models.BUNDLED_READS}", remedy)
     return Check("warning", f"{found}; {examined.settings.model} reads English only", remedy)
+
+
+_MOVED = "one that has moved: recall relink OLD NEW; the others are found with --repo and that path, and with --all"
 
 
 def _some(names: list[str]) -> str:

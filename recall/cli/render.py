@@ -40,7 +40,7 @@ def recent_text(
     found = counted(len(sessions), "session") if sessions else "no sessions"
     blocks = [f"{found} · {_where(scope)}"]
     for session in sessions:
-        facts = [session.agent, local_time(session.updated_at or session.started_at), session.branch]
+        facts = [session.agent, local_time(session.updated_at or session.started_at), session.branch, _gone(session)]
         facts.append(counted(session.message_count, "message"))
         blocks.append(f"{session.title or '(untitled)'}\n   {_joined(facts)}\n   {session.first_ref}")
     if dropped:
@@ -87,13 +87,14 @@ def search_json(result: SearchResult, hits: Sequence[Hit], truncated: bool, drop
                 "score": hit.score,
                 "evidence": hit.evidence,
                 "similar": hit.similar,
-                "resume": hit.resume,
+                "resume": hit.resume or None,
                 "session": {
                     "id": hit.session.id,
                     "agent": hit.session.agent,
                     "title": hit.session.title,
                     "repository": hit.session.repository,
                     "worktree": hit.session.worktree,
+                    "worktree_removed": hit.session.worktree_removed,
                     "branch": hit.session.branch,
                     "started_at": iso_time(hit.session.started_at),
                 },
@@ -119,12 +120,13 @@ def recent_json(sessions: Sequence[SessionSummary], truncated: bool = False, dro
                 "title": session.title,
                 "repository": session.repository,
                 "worktree": session.worktree,
+                "worktree_removed": session.worktree_removed,
                 "branch": session.branch,
                 "started_at": iso_time(session.started_at),
                 "updated_at": iso_time(session.updated_at),
                 "message_count": session.message_count,
                 "preview": session.preview,
-                "resume": session.resume,
+                "resume": session.resume or None,
                 "source": session.source,
             }
             for session in sessions
@@ -167,13 +169,19 @@ def local_time(time: datetime | None) -> str:
 def _hit_text(rank: int, hit: Hit, explain: bool) -> str:
     session = hit.session
     speaker = hit.tool or hit.role
-    facts = [session.agent, local_time(hit.timestamp or session.started_at), session.branch, speaker]
+    facts = [session.agent, local_time(hit.timestamp or session.started_at), session.branch, speaker, _gone(session)]
     body = "\n".join(f"   {line}" for line in hit.snippet.text.splitlines())
     foot = [hit.ref, f"{hit.similar} similar" if hit.similar else "", hit.resume]
     if explain:
         foot.append(f"score {hit.score:.3f}")
         foot += [f"{name} rank {rank}" for name, rank in hit.evidence.items()] or ["behind a question that matches"]
     return f"{rank}. {session.title or '(untitled)'}\n   {_joined(facts)}\n{body}\n   {_joined(foot)}"
+
+
+def _gone(session: SessionSummary) -> str:
+    if not session.worktree_removed:
+        return ""
+    return "directory gone" if session.worktree == session.repository else "worktree removed"
 
 
 def counted(count: int, thing: str) -> str:

@@ -144,3 +144,13 @@ def test_the_name_of_a_session_is_masked_too_and_found_by_those_that_name_it(hom
         assert summaries["harbor"].parent == summaries["the lantern"].id
         assert index.add(Session(token, messages=said)).new_messages == 0
         assert index.counts()["sessions"] == 2
+
+
+def test_what_is_known_of_moved_repositories_is_scanned_too(home: Home, old: recall.Index) -> None:
+    execute = old.database.connection.execute
+    execute("insert into signs select id, ? from repositories", (f"remote kite.example/{TOKEN['github']}",))
+    execute("insert into relinks values ('/a', '/a', ?), (?, ?, '/b')", [f"/{TOKEN[one]}" for one in ("npm",) * 3])
+    execute("insert into relinks values ('/c', '/c', '/d')")
+    old.rescan()
+    assert left_in(home.recall, HIDDEN) == {}
+    assert old.database.rows("select old_path, new_path from relinks") == [("/c", "/d")]

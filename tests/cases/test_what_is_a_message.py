@@ -132,10 +132,14 @@ def subagent_lines(session: str, task: str, answer: str, first: int) -> list[str
 
 def two_subagents(home: Home) -> list[Path]:
     folder = home.claude / "-srv-w-kite" / S1 / "subagents"
+    one = subagent_lines(S1, "list every caller of openLease", "lantern one", 20)
+    two = subagent_lines(S1, "list every caller of closeLease", "lantern two", 30)
+    # In a directory that exists: a session of one that is gone cannot be reopened.
+    parent, one, two = ([line.replace(SRV, home.root.as_posix()) for line in some] for some in (FROM_CLAUDE, one, two))
     return [
-        claude(home, S1, FROM_CLAUDE),
-        write(folder / "agent-a1.jsonl", subagent_lines(S1, "list every caller of openLease", "lantern one", 20)),
-        write(folder / "agent-a2.jsonl", subagent_lines(S1, "list every caller of closeLease", "lantern two", 30)),
+        claude(home, S1, parent),
+        write(folder / "agent-a1.jsonl", one),
+        write(folder / "agent-a2.jsonl", two),
     ]
 
 
