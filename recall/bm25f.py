@@ -10,15 +10,14 @@
 BM25F, with the neighbours as fields: Robertson, Zaragoza, Taylor, "Simple BM25 Extension to Multiple Weighted Fields",
 CIKM 2004. In a conversation the words of a question stand in one message and those of its answer in the next, so what
 stands around a message tells more of it than a larger model does.
+
+Plain lists: there are some hundred candidates, and to import numpy takes longer than all of this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recall.passages import Origin
 
@@ -38,29 +37,39 @@ class TermCounts:
 
 def gains(
     origins: Mapping[int, Origin], counts: Mapping[int, TermCounts], idf: Sequence[float], average_length: float
-) -> NDArray[np.float64]:
-    """g of each passage and term, shape (origins, idf), in their orders.
+) -> list[list[float]]:
+    """g of each passage, in the order of `origins`, and in it of each term, in the order of `idf`.
 
     origins: passage id to what stands around it. counts: those of every passage that holds any term; the others count
     as of average length. idf: of each term, in the order of the counts.
     """
-    frequencies = np.zeros((len(origins), len(idf)))
-    lengths = np.zeros(len(origins))
-    for row, (passage, origin) in enumerate(origins.items()):
+    full_length = average_length * (1 + 2 * sum(NEIGHBOUR_WEIGHTS))
+    rows = []
+    for passage, origin in origins.items():
+        frequencies = [0.0] * len(idf)
+        length = 0.0
         around = zip(NEIGHBOUR_WEIGHTS, origin.neighbours, strict=False)
         for weight, ids in ((1.0, (passage,)), *around):
             for id in ids:
                 found = counts.get(id)
                 if found is not None:
-                    frequencies[row] += weight * np.asarray(found.counts)
-                lengths[row] += weight * (found.length if found is not None else average_length)
+                    _add(frequencies, weight, found.counts)
+                length += weight * (found.length if found is not None else average_length)
         if origin.question is not None and origin.question in counts:
-            frequencies[row] += QUESTION_WEIGHT * np.asarray(counts[origin.question].counts)
-    full_length = average_length * (1 + 2 * sum(NEIGHBOUR_WEIGHTS))
-    saturation = K1 * (1 - B + B * lengths / full_length) if full_length else np.full(len(origins), K1)
-    return np.asarray(idf) * frequencies * (K1 + 1) / (frequencies + saturation[:, None])
+            _add(frequencies, QUESTION_WEIGHT, counts[origin.question].counts)
+        saturation = K1 * (1 - B + B * length / full_length) if full_length else K1
+        rows.append(
+            [weight * f * (K1 + 1) / (f + saturation) if f else 0.0 for weight, f in zip(idf, frequencies, strict=True)]
+        )
+    return rows
 
 
-def largest(idf: Sequence[float]) -> NDArray[np.float64]:
-    """What g comes close to where every term is repeated without end, shape (1, idf)."""
-    return (K1 + 1) * np.asarray([idf], dtype=np.float64)
+def largest(idf: Sequence[float]) -> list[list[float]]:
+    """What g comes close to where every term is repeated without end: one row."""
+    return [[(K1 + 1) * weight for weight in idf]]
+
+
+def _add(frequencies: list[float], weight: float, counts: Sequence[int]) -> None:
+    for term, count in enumerate(counts):
+        if count:
+            frequencies[term] += weight * count

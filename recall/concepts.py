@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall import analysis, glossary
 
 TRANSLATION_WEIGHT = 0.8
@@ -60,20 +57,27 @@ class Wording:
     weights: Mapping[str, float]
     """Term to inverse document frequency, translations included."""
 
-    def evidence(self, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def evidence(self, gains: Sequence[Sequence[float]]) -> list[float]:
         """Sum over the concepts of the better of its own terms and its best translation, one number a row.
 
-        gains: what each term adds, shape (passages, terms), columns in the order of `weights`.
+        gains: of each passage what each term adds, in the order of `weights`.
         """
         column = {term: place for place, term in enumerate(self.weights)}
-        total = np.zeros(len(gains))
-        for concept in self.concepts:
-            worth = _sum(gains, concept.terms, column)
-            for words in concept.english:
-                worth = np.maximum(worth, TRANSLATION_WEIGHT * _sum(gains, words, column))
-            total += worth
-        own = sum(len(concept.terms) for concept in self.concepts)
-        return total * min(1.0, FULL_TERMS / max(1, own))
+        counted = min(1.0, FULL_TERMS / max(1, sum(len(concept.terms) for concept in self.concepts)))
+        # Most concepts are a word without a translation: of these the gains are only added up.
+        plain = [column[term] for concept in self.concepts if not concept.english for term in concept.terms]
+        translated = [
+            ([column[term] for term in concept.terms], [[column[term] for term in words] for words in concept.english])
+            for concept in self.concepts
+            if concept.english
+        ]
+        told = []
+        for row in gains:
+            total = _sum(row, plain)
+            for own, english in translated:
+                total += max(_sum(row, own), *[TRANSLATION_WEIGHT * _sum(row, words) for words in english])
+            told.append(counted * total)
+        return told
 
 
 def wording(found: Sequence[Concept], weights: Mapping[str, float]) -> Wording:
@@ -97,6 +101,5 @@ def terms_of(found: Sequence[Concept]) -> list[str]:
     )
 
 
-def _sum(gains: NDArray[np.float64], terms: Sequence[str], column: Mapping[str, int]) -> NDArray[np.float64]:
-    result: NDArray[np.float64] = gains[:, [column[term] for term in terms]].sum(axis=1)
-    return result
+def _sum(row: Sequence[float], columns: Sequence[int]) -> float:
+    return sum(row[column] for column in columns)

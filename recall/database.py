@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import apsw
 from recall.errors import DatabaseError
 
 BUSY_TIMEOUT_MS = 10_000
+SCHEMA = Path(__file__).with_name("schema")
 
 SqliteError = apsw.Error
 
@@ -111,15 +112,25 @@ class Database:
 
     def _load_vectors(self) -> None:
         try:
-            import sqlite_vec
-
+            extension = vector_extension()
             self.connection.enable_load_extension(True)
-            self.connection.load_extension(sqlite_vec.loadable_path())
+            self.connection.load_extension(str(extension))
             self.connection.enable_load_extension(False)
         except (ImportError, AttributeError, OSError, apsw.Error) as error:
             self.vectors_missing = (
                 f"sqlite-vec cannot be loaded ({error}); reinstall it with: pip install --force-reinstall sqlite-vec"
             )
+
+
+def vector_extension() -> Path:
+    """Where sqlite-vec's extension is, without the ending of its name. Raises ImportError.
+
+    The package is looked up and not imported: it would import numpy, which takes ten times as long as the rest.
+    """
+    spec = find_spec("sqlite_vec")
+    if spec is None or spec.origin is None:
+        raise ImportError("there is no package of that name")
+    return Path(spec.origin).with_name("vec0")
 
 
 def _use_wal(connection: apsw.Connection) -> None:
@@ -164,10 +175,9 @@ def _version(connection: apsw.Connection) -> int:
 
 
 def _migrations() -> dict[int, str]:
-    folder = resources.files("recall") / "schema"
     return {
         int(match[1]): entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
+        for entry in SCHEMA.iterdir()
         if (match := re.fullmatch(r"(\d{4})_\w+\.sql", entry.name))
     }
 

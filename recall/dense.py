@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import apsw
-import numpy as np
 
 from recall.database import Row, Value
 from recall.embedding import Embedder, Vectors
@@ -75,7 +74,7 @@ def put_vectors(connection: apsw.Connection, table: str, passages: Sequence[tupl
         if vector.any():  # the cosine of a zero vector is not defined, and its distance null
             connection.execute(
                 f"insert into {table} (passage_id, repository_id, embedding) values (?, ?, ?)",
-                (passage_id, repository_id, vector.astype(np.float32).tobytes()),
+                (passage_id, repository_id, vector.astype("float32").tobytes()),
             )
         connection.execute(
             "insert or ignore into embedded (embedder_id, passage_id) values (?, ?)", (embedder_id(table), passage_id)
@@ -87,7 +86,7 @@ def search_dense(
 ) -> list[tuple[int, float]]:
     """(passage id, cosine) of the nearest passages inside the filter, best first, at most `depth` (4,096 at most)."""
     sql = f"select passage_id, distance from {table} where embedding match ? and k = ?"
-    values: list[Value] = [vector.astype(np.float32).tobytes(), min(depth, KNN_LIMIT)]
+    values: list[Value] = [vector.astype("float32").tobytes(), min(depth, KNN_LIMIT)]
     if where.repository_ids:
         sql += f" and repository_id in ({', '.join('?' * len(where.repository_ids))})"
         values.extend(where.repository_ids)
@@ -100,6 +99,8 @@ def search_dense(
 
 def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_ids: Sequence[int]) -> dict[int, float]:
     """Cosine of each of these passages that has a vector."""
+    import numpy as np
+
     sql = f"select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"
     rows: list[Row] = connection.execute(sql, (json.dumps(list(passage_ids)),)).fetchall()
     if not rows:
@@ -110,6 +111,8 @@ def cosines(connection: apsw.Connection, table: str, vector: Vectors, passage_id
 
 def background(connection: apsw.Connection, table: str, vector: Vectors, repository_ids: Sequence[int]) -> Background:
     """What cosines are usual here: of up to SAMPLE passages, spread over all of the repositories; empty means all."""
+    import numpy as np
+
     sampled: list[int] = []
     filters = [f"embeddable = 1 and repository_id = {int(id)}" for id in repository_ids] or ["embeddable = 1"]
     for one in filters:

@@ -99,7 +99,7 @@ def _words(
         connection, terms, [origin.session_id for origin in known.values()], known.keys() | around
     )
     told = wording.evidence(gains(known, counts, idf, lexical.average_length(connection)))
-    return dict(zip(known, told.tolist(), strict=True)), float(wording.evidence(largest(idf))[0])
+    return dict(zip(known, told, strict=True)), wording.evidence(largest(idf))[0]
 
 
 def _shared(ranking: Sequence[Ranked], known: Mapping[int, Origin]) -> tuple[Ranked, ...]:
