@@ -19,7 +19,7 @@ from recall.errors import ModelError, UsageError
 from recall.grouping import PER_SESSION
 from recall.home import home_directory, models_directory
 from recall.ingest import Progress, ingest_files, put_titles
-from recall.intake import Intake, forget_session
+from recall.intake import Intake, Measure, forget_session
 from recall.privacy import Excluded, ExcludedError, Privacy
 from recall.redacting import make_key, read_key, redact_with
 from recall.reranking import Reranker, RerankerChoice, choose_reranker
@@ -83,7 +83,7 @@ class Index:
         for root in roots:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
-        intake = self._intake()  # loads a tokenizer, which a search needs anyway
+        intake = self._intake()
         began = monotonic()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
@@ -213,14 +213,16 @@ class Index:
         return choose_reranker(self._reranker_choice, models_directory(self.home) if self.home else None, self.embedder)
 
     def _intake(self) -> Intake:
-        redact = redact_with(self._fingerprint_key(make=True))
+        return Intake(self._measure, redact_with(self._fingerprint_key(make=True)), self._excluded)
+
+    def _measure(self) -> Measure:
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):
             # A model that is not on this machine must not keep a session from being taken in.
             with contextlib.suppress(ModelError):
                 embedder.token_spans("")
-                return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded)
-        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded)
+                return embedder.token_spans, embedder.max_tokens
+        return _bundled_spans(), DEFAULT_MAX_TOKENS
 
     def _fingerprint_key(self, make: bool = False) -> bytes:
         """The key under which labels tell one secret from another; empty where there is none yet and none is made."""

@@ -48,7 +48,8 @@ def ingest_files(
     reports: list[FileReport] = []
     for path in waiting:
         # The newest is always read: on a slow disk a search would otherwise never learn anything.
-        if reports and budget_seconds is not None and time.monotonic() - started > budget_seconds:
+        spent = time.monotonic() - started - intake.loading_seconds
+        if reports and budget_seconds is not None and spent > budget_seconds:
             break
         reports.append(ingest_file(database, intake, path))
         if progress:

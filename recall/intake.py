@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from time import monotonic
 
 import apsw
 
@@ -21,6 +23,9 @@ from scanning import redact
 
 Spans = Callable[[str], Sequence[passages.Span]]
 
+Measure = tuple[Spans, int]
+"""How a text is cut into tokens, and how many of them a passage may have."""
+
 
 SHORT, REMEMBERED = 200, 10_000
 """Characters of a text that is remembered as harmless, and how many of them are."""
@@ -31,15 +36,21 @@ _PLAIN_KEY = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|.{0,12}")
 class Intake:
     """What every way in shares: how text is masked and measured, what is not taken in, what was masked."""
 
-    def __init__(self, token_spans: Spans, max_tokens: int, redact: Redact, excluded: Excluded) -> None:
-        self._token_spans = token_spans
-        self._max_tokens = max_tokens
+    def __init__(self, measure: Callable[[], Measure], redact: Redact, excluded: Excluded) -> None:
+        """measure: called for the first message that is new; most searches find none and need no tokenizer."""
+        self._measure = measure
+        self.loading_seconds = 0.0
+        """What the first measure took. No time bound has to pay for it: the tokenizer may be that of a large model."""
         self._redact = redact
         self.excluded = excluded
         self._places: dict[str, Place] = {}
         self._harmless: set[str] = set()
         """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
         self.redactions: Counter[str] = Counter()
+
+    def load(self) -> None:
+        """Make ready to cut passages, if it is not done yet: a model is not loaded while the database is locked."""
+        self._measured  # noqa: B018 - loads it
 
     def prepare_session(self, session: Session) -> Session:
         """The session's own fields without secrets; its messages stay as they are."""
@@ -74,6 +85,7 @@ class Intake:
             return None
         if message.role == "tool":
             text = shorten_output(text)
+        self.load()
         return replace(
             message,
             text=text,
@@ -105,7 +117,8 @@ class Intake:
 
     def index_message(self, connection: apsw.Connection, message: StoredMessage) -> None:
         """Cut a stored message into passages and index them. Inside the caller's transaction."""
-        parts = passages.put_passages(connection, message, self._token_spans, self._max_tokens)
+        token_spans, max_tokens = self._measured
+        parts = passages.put_passages(connection, message, token_spans, max_tokens)
         lexical.put_terms(connection, parts, message.repository_id, message.session_id)
 
     def finish(self, connection: apsw.Connection, session_id: int, first_new: int) -> int:
@@ -118,6 +131,13 @@ class Intake:
         for message_id in copied:
             remove_passages(connection, message_id)
         return len(copied)
+
+    @cached_property
+    def _measured(self) -> Measure:
+        began = monotonic()
+        measure = self._measure()
+        self.loading_seconds = monotonic() - began
+        return measure
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
