@@ -11,11 +11,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
-from recall.index import Index, open_index
+
+if TYPE_CHECKING:
+    from recall.index import Index
 
 DEFAULT_MODEL = "minilm"
 _KEYS = ("model", "reranker", "exclude")
@@ -60,6 +62,8 @@ def load_settings(home: Path) -> Settings:
 
 def open_configured(home: Path) -> Index:
     """The index of a home, as it is configured."""
+    from recall.index import open_index
+
     settings = load_settings(home)
     return open_index(home, settings.model, settings.reranker, settings.exclude)
 
