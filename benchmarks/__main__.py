@@ -7,13 +7,14 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import known_item, no_answer, redaction, report, retrieval
+    from benchmarks import cold, known_item, no_answer, redaction, report, retrieval
 
     benchmarks = {
         "retrieval": retrieval.main,
         "known-item": known_item.main,
         "no-answer": no_answer.main,
         "redaction": redaction.main,
+        "cold": cold.main,
         "report": report.main,
     }
     if len(sys.argv) < 2 or sys.argv[1] not in benchmarks:

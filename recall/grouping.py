@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from recall import analysis
-
 PER_SESSION = 2
 """Hits of one session, as long as others have something to show, unless the caller asks for more."""
 
@@ -93,6 +91,8 @@ class _Leader:
 
 
 def _terms(candidate: Candidate) -> frozenset[str]:
+    from recall import analysis  # not at the top: the help of the command line asks this module for PER_SESSION
+
     return frozenset(analysis.terms(_NUMBER.sub("0", candidate.text)))
 
 
