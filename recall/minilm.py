@@ -116,6 +116,9 @@ class MiniLM:
         # also in a container that may use two of them.
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
+        # A thread that waits for work sleeps. By default it spins: on a busy machine 24 passages took 2.6 s instead of
+        # 1.8, and 1.7 s of processor time instead of 1.2; to load the model took 0.20 s of it instead of 0.13.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         model = verified_model()
         try:
