@@ -10,9 +10,7 @@ from result_files import markdown_tables, read_result
 from benchmarks import cold
 
 
-def test_every_command_is_timed_beside_the_bare_interpreter(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_is_timed_beside_the_bare_interpreter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "results" / "cold.json"
     assert cold.main(["--sessions", "1", "--rounds", "1", "--out", str(out)]) == 0
 
