@@ -90,9 +90,7 @@ def prepared(root: Path, sessions: int) -> dict[str, str]:
         "CODEX_HOME": str(root / "codex"),
         "PYTHONPATH": str(Path(recall.__file__).parents[1]),
         "PYTHONIOENCODING": "utf-8",
-        # An installed package is compiled once. So are these, in the first turn, also where the machine forbids it.
-        "PYTHONPYCACHEPREFIX": str(root / "compiled"),
-        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONDONTWRITEBYTECODE": "",  # an installed package is compiled once, and so is this one, in the first turn
     }
     return {**os.environ, **own}
 
