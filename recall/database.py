@@ -6,21 +6,19 @@ apsw brings its own SQLite, so FTS5 and extension loading are there on every Pyt
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import re
 import time
 from collections.abc import Iterator
-from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from recall.errors import DamagedError, DatabaseError, LockedError
+from recall.errors import DamagedError, DatabaseError
+from recall.faults import BUSY_TIMEOUT_MS, FAULTS, RESCUE, database_error
 from recall.home import KEY_NAME
 
-BUSY_TIMEOUT_MS = 10_000
 SWEEP_TIMEOUT_MS = 1_000
 """How long a reader is waited for until the write-ahead log is left for the next time."""
 
@@ -35,10 +33,9 @@ ROOM_BYTES = 4 * 2**20
 CREATION_SECONDS = 1.0
 """How long an empty file may stand before the process that made it has written to it."""
 
-SqliteError = apsw.Error
+SCHEMA = Path(__file__).with_name("schema")
 
-FAULTS = (apsw.Error, UnicodeDecodeError)
-"""What reading may raise: where text was overwritten, SQLite hands over what stands there."""
+SqliteError = apsw.Error
 
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
@@ -218,15 +215,25 @@ class Database:
 
     def _load_vectors(self) -> None:
         try:
-            import sqlite_vec
-
+            extension = vector_extension()
             self.connection.enable_load_extension(True)
-            self.connection.load_extension(sqlite_vec.loadable_path())
+            self.connection.load_extension(str(extension))
             self.connection.enable_load_extension(False)
         except (ImportError, AttributeError, OSError, apsw.Error) as error:
             self.vectors_missing = (
                 f"sqlite-vec cannot be loaded ({error}); reinstall it with: pip install --force-reinstall sqlite-vec"
             )
+
+
+def vector_extension() -> Path:
+    """Where sqlite-vec's extension is, without the ending of its name. Raises ImportError.
+
+    The package is looked up and not imported: it would import numpy, which takes ten times as long as the rest.
+    """
+    spec = find_spec("sqlite_vec")
+    if spec is None or spec.origin is None:
+        raise ImportError("there is no package of that name")
+    return Path(spec.origin).with_name("vec0")
 
 
 def use_wal(connection: apsw.Connection) -> None:
@@ -303,57 +310,8 @@ def _version(connection: apsw.Connection) -> int:
 
 
 def _migrations() -> dict[int, str]:
-    folder = resources.files("recall") / "schema"
     return {
         int(match[1]): entry.read_text(encoding="utf-8")
-        for entry in folder.iterdir()
+        for entry in SCHEMA.iterdir()
         if (match := re.fullmatch(r"(\d{4})_\w+\.sql", entry.name))
     }
-
-
-def database_error(error: Exception, path: Path | None, waited_ms: int = BUSY_TIMEOUT_MS) -> DatabaseError:
-    """Our error for one of SQLite or of the file system. What kind it is says SQLite's code, never its words."""
-    text = explain(error, path, waited_ms)
-    if isinstance(error, apsw.BusyError):
-        return LockedError(text)
-    # An SQLError is a table that is not there or does not answer: all statements are ours, and known to be right.
-    is_damage = isinstance(error, apsw.NotADBError | apsw.CorruptError | apsw.SQLError | UnicodeDecodeError)
-    if is_damage or (path is not None and path.is_dir()):
-        return DamagedError(text)
-    return DatabaseError(text)
-
-
-def explain(error: Exception, path: Path | None, waited_ms: int = BUSY_TIMEOUT_MS) -> str:
-    """What went wrong with the database at `path`, and what to do, for an error of SQLite or of the file system."""
-    name = str(path) if path else "the database in memory"
-    if isinstance(error, apsw.BusyError):
-        return (
-            f"{name} has been locked by another process for {waited_ms / 1000:g} s; "
-            "wait for it to finish, or end it, and try again"
-        )
-    if path is not None and path.is_dir():
-        return f"{name} is a folder, and no database; {RESCUE}"
-    if isinstance(error, apsw.NotADBError):
-        return f"{name} is not a database (its first bytes are no SQLite header); {RESCUE}"
-    if isinstance(error, apsw.CorruptError | UnicodeDecodeError):
-        return f"{name} is damaged ({error}); {RESCUE}"
-    if isinstance(error, apsw.SQLError):
-        return f"{name} is damaged: a part of it does not answer ({error}); {RESCUE}"
-    if isinstance(error, apsw.FullError) or getattr(error, "errno", None) == errno.ENOSPC:
-        return (
-            f"{name} cannot grow: the disk is full; nothing was stored by halves; "
-            "free some space and run the same command again"
-        )
-    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | PermissionError) or (
-        isinstance(error, OSError) and path is not None and not os.access(path.parent, os.W_OK)
-    ):
-        return f"{name} cannot be opened for writing ({error}); make it writable, or set RECALL_HOME to another folder"
-    if isinstance(error, apsw.IOError):
-        return (
-            f"{name} cannot be read or written ({error}): a disk that fails, or a network folder, where SQLite's "
-            "write-ahead log does not work; set RECALL_HOME to a folder on a local disk"
-        )
-    return f"{name} cannot be used: {error}"
-
-
-RESCUE = 'run "recall doctor --fix", which keeps the file, saves what can be read and takes the transcripts in again'

@@ -12,6 +12,9 @@ import apsw
 from recall.database import Row
 from recall.embedding import Embedder, Identity, identity_of
 
+BLOCK_ROWS = 128
+"""Vectors that sqlite-vec keeps in one row of its own. Each repository has rows of its own, the last one half empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lacking:

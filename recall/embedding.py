@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from recall.analysis import unspaced_share
 from recall.errors import ModelError
 
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# As text: a search by words only needs no numpy, which takes a fifth of a second to import.
+Vectors: TypeAlias = "NDArray[np.float32]"
 
 DEFAULT_MAX_TOKENS = 254
 """Tokens of a passage for an embedder that does not say what it takes: what the bundled model takes."""
@@ -168,6 +170,8 @@ def english_share(text: str) -> float:
 
 def unit(vectors: Vectors) -> Vectors:
     """The rows with norm 1; rows of zeros, and rows that hold no numbers, become zeros."""
+    import numpy as np
+
     # In float64, where the squares of the largest float32 still fit.
     wide = np.nan_to_num(np.asarray(vectors, dtype=np.float64), posinf=0.0, neginf=0.0)
     norms = np.linalg.norm(wide, axis=-1, keepdims=True)

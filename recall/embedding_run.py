@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import apsw
 import numpy as np
 
-from recall import dense, embedded, recutting
+from recall import dense, embedded, recutting, vector_removal
 from recall.database import Database
 from recall.embedded import Lacking
 from recall.embedding import Embedder, Vectors, unit
@@ -35,7 +35,7 @@ def embed_missing(database: Database, embedder: Embedder, progress: Progress | N
     """
     with database.write() as connection:
         table = dense.make_table(connection, embedder)
-        dense.remove_orphans(connection, table)
+        vector_removal.remove_orphans(connection, table)
     total, done = embedded.count_without_vector(connection, table), 0
     fitting = recutting.Fitting(database, embedder)
     found = True
@@ -111,4 +111,4 @@ def _vectors(embedder: Embedder, texts: list[str]) -> Vectors:
 def _drop_others(connection: apsw.Connection, table: str) -> None:
     if not embedded.count_without_vector(connection, table):
         for other in embedded.other_tables(connection, table):
-            dense.drop_table(connection, other)
+            vector_removal.drop_table(connection, other)

@@ -15,7 +15,7 @@ from time import monotonic
 
 import apsw
 
-from recall import archive, dense, forgotten, ledger, lexical, marks
+from recall import archive, forgotten, ledger, lexical, marks, vector_removal
 from recall.choosing import Choose, Chosen, session_and_subagents
 from recall.database import SWEEP_TIMEOUT_MS, Database, Row
 from recall.marks import Marks, Said
@@ -79,7 +79,7 @@ def take_out(connection: apsw.Connection, message_ids: Sequence[int]) -> None:
     listed = (json.dumps(list(message_ids)),)
     passages = [int(row[0]) for row in connection.execute(_PASSAGES_OF, listed)]
     lexical.remove_terms(connection, passages)
-    dense.remove_vectors(connection, passages)
+    vector_removal.remove_vectors(connection, passages)
     connection.execute("delete from passages where id in (select value from json_each(?))", (json.dumps(passages),))
     connection.execute("delete from messages where id in (select value from json_each(?))", listed)
 

@@ -8,10 +8,11 @@ language is not its aim.
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from recall.analysis import is_function_word, unspaced_runs, unspaced_share
 
+GLOSSARY = Path(__file__).with_name("glossary.tsv")
 SHORTEST = 2
 """Characters of a word; a single one means too many things."""
 
@@ -67,7 +68,7 @@ def readable_share(text: str) -> float:
 def _entries() -> tuple[dict[str, tuple[str, ...]], int]:
     """(Chinese to English, length of the longest)."""
     entries = {}
-    for line in (resources.files("recall") / "glossary.tsv").read_text(encoding="utf-8").splitlines():
+    for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             chinese, *english = line.split("\t")
             entries[chinese] = tuple(english)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from recall import analysis
-
 PER_SESSION = 2
 """Hits of one session, as long as others have something to show, unless the caller asks for more."""
 
@@ -46,6 +44,8 @@ def group(ranking: Iterable[Candidate], limit: int, per_session: int | None = PE
     at first; what is left over fills up the places that no other session takes. With None, only the passages of one
     message are one group.
     """
+    from recall import analysis  # not at the top: the help of the command line asks this module for PER_SESSION
+
     if per_session is None:
         first: dict[int, Candidate] = {}
         for candidate in ranking:

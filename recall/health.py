@@ -11,8 +11,9 @@ import apsw
 import numpy as np
 
 from recall import embedded, ledger
-from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, Row, SqliteError, database_error, refuse_emptied
+from recall.database import Database, Row, SqliteError, refuse_emptied
 from recall.embedding import Embedder
+from recall.faults import BUSY_TIMEOUT_MS, FAULTS, database_error
 from recall.moves import Known, is_found_elsewhere
 from recall.rescan import outdated
 from recall.salvage import overwritten

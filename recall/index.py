@@ -9,20 +9,20 @@ from functools import cache, cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recall import embedded, forgetting, forgotten, ledger, repair, sessions
 from recall.adding import add_session
 from recall.ahead import Settings
 from recall.choosing import Choose, chooser, preview
-from recall.database import BUSY_TIMEOUT_MS, FAULTS, Database, database_error
+from recall.database import Database
 from recall.embedding import DEFAULT_MAX_TOKENS, Embedder, EmbedderChoice, Fetching, Tokenizing, choose
-from recall.embedding_run import embed_missing
 from recall.errors import DamagedError, ModelError, UsageError
+from recall.faults import BUSY_TIMEOUT_MS, FAULTS, database_error
 from recall.grouping import PER_SESSION
 from recall.home import models_directory
 from recall.ingest import Progress, ingest_files, put_titles
-from recall.intake import Intake
+from recall.intake import Intake, Measure
 from recall.locks import embedding_alone
 from recall.marks import Marks
 from recall.moves import offer
@@ -34,7 +34,6 @@ from recall.rescan import RescanReport, rescan
 from recall.retention import KEEP_ALL, Retention, remove_old
 from recall.scope import Scope
 from recall.scope_sql import scope_sql
-from recall.search import Query, search
 from recall.snippets import SNIPPET_LIMIT
 from recall.transcripts.discover import agent_folders, find_transcripts
 from recall.transcripts.titles import read_titles, title_lists
@@ -49,6 +48,9 @@ from recall.types import (
     SessionSummary,
     ShownMessage,
 )
+
+if TYPE_CHECKING:
+    from recall.search import Query
 
 HURRIED_TIMEOUT_MS = 100
 """How long an ingest with a budget waits for the lock of another process, which is taking sessions in itself."""
@@ -127,7 +129,7 @@ class Index:
             if not root.exists():
                 raise UsageError(f"{root} does not exist; expected a transcript, or a folder that holds some")
         forgetting.complete(self.database, budget_seconds)
-        intake = self._intake()  # loads a tokenizer, which a search needs anyway
+        intake = self._intake()
         began = monotonic()
         transcripts = list(find_transcripts(roots))
         rest = None if budget_seconds is None else budget_seconds - (monotonic() - began)
@@ -155,6 +157,8 @@ class Index:
         none is missing, the vectors of other embedders are removed. Raises BusyError at once where another process
         is embedding into this home, ModelError where there is no model, or vectors cannot be stored.
         """
+        from recall.embedding_run import embed_missing
+
         if self.database.vectors_missing:
             raise ModelError(self.database.vectors_missing)
         with embedding_alone(self.home):
@@ -179,6 +183,8 @@ class Index:
         empty text, a limit below 1, an unknown mode; ModelError only where mode is "dense" and vectors cannot be
         searched.
         """
+        from recall.search import Query  # not at the top, as numpy comes with it: nothing but a search needs it
+
         query = Query(text, scope or Scope.here(), limit, mode, snippet_limit, per_session)
         known = len(self.repaired)
         result = self._answered(lambda: self._search(query))
@@ -239,6 +245,8 @@ class Index:
             return preview(connection, choose(connection), match or "")
 
     def _search(self, query: Query) -> SearchResult:
+        from recall.search import search
+
         with self.database.read():
             return search(self.database, self.embedder, query, redact_with(self._fingerprint_key()), self.reranker)
 
@@ -298,14 +306,16 @@ class Index:
 
     def _intake(self) -> Intake:
         forgotten.restore(self.database)
-        redact = redact_with(self._fingerprint_key(make=True))
+        return Intake(self._measure, redact_with(self._fingerprint_key(make=True)), self._excluded, self._marks())
+
+    def _measure(self) -> Measure:
         embedder: Any = self.embedder
         if isinstance(embedder, Tokenizing):
             # A model that is not on this machine must not keep a session from being taken in.
             with contextlib.suppress(ModelError):
                 embedder.token_spans("")
-                return Intake(embedder.token_spans, embedder.max_tokens, redact, self._excluded, self._marks())
-        return Intake(_bundled_spans(), DEFAULT_MAX_TOKENS, redact, self._excluded, self._marks())
+                return embedder.token_spans, embedder.max_tokens
+        return _bundled_spans(), DEFAULT_MAX_TOKENS
 
     def _settings(self) -> Settings | None:
         """What a worker needs to read for this index; None where another process cannot have the same."""

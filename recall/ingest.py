@@ -42,7 +42,8 @@ def ingest_files(
     settings: with them, and without a budget, a large backlog is read by workers too.
     """
     waiting = list(paths)
-    until = None if budget_seconds is None else time.monotonic() + budget_seconds
+    began = time.monotonic()
+    until: float | None = None
     reports: list[FileReport] = []
     new = _backlog(database, intake, waiting) if settings and budget_seconds is None else []
     workers = min(available_cpus(), MOST_WORKERS, len(new))
@@ -50,6 +51,8 @@ def ingest_files(
     with Ahead(settings, new, workers) if settings and new else contextlib.nullcontext() as ahead:
         for path in waiting:
             # The newest is always read: on a slow disk a search would otherwise never learn anything.
+            if budget_seconds is not None:
+                until = began + budget_seconds + intake.loading_seconds
             if reports and is_over(until):
                 break
             reports.append(ingest_file(database, intake, path, until, ahead))

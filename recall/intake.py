@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from time import monotonic
 
 import apsw
 
-from recall import archive, copies, dense, lexical, moves, passages
+from recall import archive, copies, lexical, moves, passages, vector_removal
 from recall.ahead import Batch
 from recall.archive import Occurrences, StoredMessage
 from recall.marks import Marks, without_forgotten
@@ -22,6 +24,9 @@ from recall.types import Message, Session
 from scanning import redact
 
 Spans = Callable[[str], Sequence[passages.Span]]
+
+Measure = tuple[Spans, int]
+"""How a text is cut into tokens, and how many of them a passage may have."""
 
 
 SHORT, REMEMBERED = 200, 10_000
@@ -37,9 +42,11 @@ _PLAIN_KEY = re.compile(
 class Intake:
     """What every way in shares: how text is masked and measured, what is not taken in, what was masked."""
 
-    def __init__(self, token_spans: Spans, max_tokens: int, redact: Redact, excluded: Excluded, marks: Marks) -> None:
-        self._token_spans = token_spans
-        self._max_tokens = max_tokens
+    def __init__(self, measure: Callable[[], Measure], redact: Redact, excluded: Excluded, marks: Marks) -> None:
+        """measure: called for the first message that is new; most searches find none and need no tokenizer."""
+        self._measure = measure
+        self.loading_seconds = 0.0
+        """What the first measure took. No time bound has to pay for it: the tokenizer may be that of a large model."""
         self._redact = redact
         self.excluded = excluded
         self.marks = marks
@@ -50,6 +57,10 @@ class Intake:
         """Names of tools, branches and files come again and again; to scan one takes 12 µs."""
         self.redactions: Counter[str] = Counter()
         self._cut_ahead: dict[tuple[str, str], Sequence[passages.Part]] = {}
+
+    def load(self) -> None:
+        """Make ready to cut passages, if it is not done yet: a model is not loaded while the database is locked."""
+        self._measured  # noqa: B018 - loads it
 
     def prepare_session(self, session: Session) -> Session:
         """The session's own fields without secrets; its messages stay as they are."""
@@ -84,6 +95,7 @@ class Intake:
             return None
         if message.role == "tool":
             text = shorten_output(text)
+        self.load()
         return replace(
             message,
             text=text,
@@ -134,7 +146,7 @@ class Intake:
     def parts(self, role: str, text: str) -> Sequence[passages.Part]:
         """The passages of a prepared text, cut ahead or now."""
         parts = self._cut_ahead.get((role, text))
-        return passages.parts_of(role, text, self._token_spans, self._max_tokens) if parts is None else parts
+        return passages.parts_of(role, text, *self._measured) if parts is None else parts
 
     def take_over(self, batch: Batch) -> None:
         """Learn what a worker has done already for the messages that are stored next."""
@@ -158,6 +170,13 @@ class Intake:
         if place.repository and (place.repository, remote) not in self._noted:
             self._noted.add((place.repository, remote))
             moves.note_signs(connection, place, remote, self.marks)
+
+    @cached_property
+    def _measured(self) -> Measure:
+        began = monotonic()
+        measure = self._measure()
+        self.loading_seconds = monotonic() - began
+        return measure
 
     def _place(self, cwd: str) -> Place:
         if cwd not in self._places:
@@ -193,5 +212,5 @@ def remove_passages(connection: apsw.Connection, message_id: int) -> None:
     """Take a message out of everything that is searched."""
     ids = [int(row[0]) for row in connection.execute("select id from passages where message_id = ?", (message_id,))]
     lexical.remove_terms(connection, ids)
-    dense.remove_vectors(connection, ids)
+    vector_removal.remove_vectors(connection, ids)
     connection.execute("delete from passages where message_id = ?", (message_id,))

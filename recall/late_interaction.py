@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from recall.analysis import STOP_WORDS
 from recall.embedding import Vectors, unit
-from recall.minilm import MiniLM
+from recall.minilm import VOCABULARY, MiniLM
 from recall.reranking import Scores
 
 SHARPNESS = 30.0
@@ -87,5 +86,4 @@ def _telling(ids: Sequence[int]) -> list[int]:
 @cache
 def _vocabulary() -> tuple[str, ...]:
     """The word pieces of the model, by their ids."""
-    text = (resources.files("recall") / "minilm_vocab.txt").read_text(encoding="utf-8")
-    return tuple(text.split("\n"))
+    return tuple(VOCABULARY.read_text(encoding="utf-8").split("\n"))

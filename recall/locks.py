@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recall.database import explain
 from recall.errors import BusyError, DatabaseError
+from recall.faults import explain
 
 
 @contextmanager

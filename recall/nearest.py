@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recall.dense import sign_bits
 from recall.embedding import Vectors
 from recall.fusion import Background
-from recall.lexical import growing
+from recall.postings import growing
 from recall.scope_sql import ScopeSql, inside
 from recall.vector_blocks import Codes, Integers, count_rows, places_of, read_bits, read_codes, read_codes_at
 

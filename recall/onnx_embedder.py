@@ -14,8 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recall.embedding import DEFAULT_MAX_TOKENS, Vectors, english_share, unit
 from recall.errors import ModelError
 from recall.minilm import available_cpus
@@ -111,6 +109,8 @@ class FastembedModel:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One unit row a text, shape (len(texts), dimension)."""
+        import numpy as np
+
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         prefixed = [self._before_passage + text for text in texts]
@@ -122,6 +122,8 @@ class FastembedModel:
 
     def embed_query(self, text: str) -> Vectors:
         """A unit vector, shape (dimension,); zeros where the text holds nothing to embed."""
+        import numpy as np
+
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
         rows = self._model.query_embed(self._before_query + text)

@@ -16,9 +16,9 @@ from recall.database import Database
 from recall.embedding import Embedder, Vectors, unit
 from recall.errors import ModelError
 from recall.fusion import QUESTION_PENALTY, Ranked, add_up, lift_sessions, order
-from recall.lexical import Postings
 from recall.nearest import Neighbours, cosines_of, search_dense
 from recall.passages import Origin, lengths, origins
+from recall.postings import SESSION_SHARE, Postings
 from recall.scope_sql import ScopeSql
 
 
@@ -114,7 +114,7 @@ def _shared(ranking: Sequence[Ranked], known: Mapping[int, Origin]) -> tuple[Ran
     for ranked in ranking:
         session = known[ranked.passage_id].session_id
         taken[session] += 1
-        if taken[session] <= lexical.SESSION_SHARE:
+        if taken[session] <= SESSION_SHARE:
             shared.append(ranked)
     return tuple(shared)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -68,7 +67,7 @@ def make_key(home: Path | None) -> bytes:
     """
     if key := read_key(home):
         return key
-    key = secrets.token_bytes(KEY_BYTES)
+    key = os.urandom(KEY_BYTES)
     if home:
         written = home / f".{KEY_NAME}"
         with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from recall.embedding import Selective
 from recall.errors import ModelError
 from recall.fusion import Ranked
 
-Scores = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Scores: TypeAlias = "NDArray[np.float32]"
 
 
 DEPTH = 30
@@ -83,6 +84,8 @@ def rerank(
     first, rest = ranking[:DEPTH], ranking[DEPTH:]
     if not first or nats <= 0:
         return tuple(ranking)
+    import numpy as np
+
     scores = np.asarray(reranker.score(query, [text_of(ranked.passage_id) for ranked in first]), dtype=np.float64)
     if scores.shape != (len(first),) or not np.isfinite(scores).all():
         raise ModelError(

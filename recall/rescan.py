@@ -49,9 +49,11 @@ def rescan(
 
     A message that changes is cut and indexed anew; its vectors are missing until the next `embed`.
     """
-    started = monotonic()
     waiting = [int(row[0]) for row in database.rows(_OUTDATED, (RULES_VERSION,))]
     changed = done = 0
+    if waiting:
+        intake.load()
+    started = monotonic()
     if waiting:
         with database.write() as connection:
             changed += _rescan_tables(connection)

@@ -17,8 +17,9 @@ import apsw
 import orjson
 
 from recall.archive import digest_of
-from recall.database import FAULTS, SALVAGED, Database, Row, database_error
+from recall.database import SALVAGED, Database, Row
 from recall.errors import DatabaseError, LockedError
+from recall.faults import FAULTS, database_error
 from recall.types import Message
 
 DERIVED = ("passages", "embedders", "embedded", "lexical", "vectors", "sqlite")

@@ -17,6 +17,7 @@ from recall.errors import ModelError, UsageError
 from recall.fusion import Ranked, confidence_of
 from recall.grouping import PER_SESSION, Candidate, Group, group
 from recall.passages import answers_to
+from recall.postings import read_postings, search_lexical
 from recall.ranking import Nearest, Ranking, UnreadableError, nearest_to, rank
 from recall.redacting import Redact
 from recall.rendering import safe_text, shown, shown_part
@@ -92,8 +93,8 @@ def search(
         asked = wording(found, lexical.term_weights(connection, terms_of(found)))
         by_words = query.mode != "dense"
         idf = list(asked.weights.values())
-        postings = lexical.read_postings(connection, list(asked.weights) if by_words else [], where.repository_ids)
-        matching = lexical.search_lexical(connection, postings, idf, where, DEPTH)
+        postings = read_postings(connection, list(asked.weights) if by_words else [], where.repository_ids)
+        matching = search_lexical(connection, postings, idf, where, DEPTH)
         answers = answers_to(connection, matching, where) if by_words else []
         ranking = rank(connection, asked, postings, matching, answers, nearest, readable, by_words)
     if reranker is not None:

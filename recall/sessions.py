@@ -99,9 +99,7 @@ def _summary(row: Row) -> SessionSummary:
         message_count=int(row[9] or 0),
         preview=shown(str(row[10]), rules),
         source=shown(source, rules),
-        resume=""
-        if row[14] or not _exists(source) or (removed and agent == "claude")
-        else _resume(agent, name, parent),
+        resume=_resume(agent, name, parent) if can_resume else "",
         first_ref=f"{name}:{row[12] or 1}",
         prompts_only=bool(row[14]),
         worktree_removed=removed,

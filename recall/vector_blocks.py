@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall.database import Row, Value
-
-BLOCK_ROWS = 128
-"""Rows of a block. Each repository has blocks of its own, so the last one of each is half empty on average."""
+from recall.embedded import BLOCK_ROWS
 
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int8]

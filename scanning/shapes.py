@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from scanning.types import Finding
 from scanning.values import is_placeholder
@@ -43,7 +44,6 @@ class Shape:
 
     name: str
     template: str
-    pattern: re.Pattern[str]
     found_by: str = ""
     """Text that stands `offset` characters behind its beginning; empty for a token that begins with its run."""
     offset: int = 0
@@ -52,7 +52,7 @@ class Shape:
 
     def match(self, text: str, start: int) -> int:
         """Where the token that begins at `start` ends; 0 if there is none."""
-        match = self.pattern.match(text, start)
+        match = compiled(self.template).match(text, start)
         if match is None or not any(map(str.isdigit, match.group())) or is_placeholder(match.group()):
             return 0
         return match.end()
@@ -60,19 +60,19 @@ class Shape:
 
 def shapes(name: str, *templates: str) -> list[Shape]:
     """One kind of token in one or several forms, each beginning with a run of letters, digits, _ and -."""
-    return [Shape(name, template, compiled(template)) for template in templates]
+    return [Shape(name, template) for template in templates]
 
 
 def measured(name: str, template: str, run_length: int, offset: int = 0) -> list[Shape]:
     """A token without a beginning of its own, found by the length of the run that is `offset` characters inside it."""
-    return [Shape(name, template, compiled(template), offset=offset, run_length=run_length)]
+    return [Shape(name, template, offset=offset, run_length=run_length)]
 
 
 def led(name: str, *templates: str) -> list[Shape]:
     """One kind of token whose first long run stands behind a lead such as `ya29.` or `bce-v3/`."""
     leads = [_LEAD.match(template) for template in templates]
     return [
-        Shape(name, template, compiled(template), found_by=lead[0][-LEAD:], offset=lead.end())
+        Shape(name, template, found_by=lead[0][-LEAD:], offset=lead.end())
         for template, lead in zip(templates, leads, strict=True)
         if lead
     ]
@@ -82,11 +82,15 @@ def signed(name: str, template: str, signature: str) -> list[Shape]:
     """A token that its provider has signed somewhere inside, always at the same place."""
     before = template.partition(signature)[0]
     offset = sum(int(least) for _, least, _ in _PART.findall(before))
-    return [Shape(name, template, compiled(template), found_by=signature, offset=offset)]
+    return [Shape(name, template, found_by=signature, offset=offset)]
 
 
+@cache
 def compiled(template: str) -> re.Pattern[str]:
-    """The pattern of a template; what stands behind a token is none of its characters."""
+    """The pattern of a template; what stands behind a token is none of its characters.
+
+    Made when a text first holds what a token begins with: few ever do, and to make all of them takes 8 ms.
+    """
     parts: list[str] = []
     done = 0
     template = template.replace("{uuid}", _UUID)

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 import recall
 from recall.cli import main, streams
 from recall.cli.budget import fit_hits
-from recall.cli.commands import BUDGET_CHARACTERS, app
+from recall.cli.commands import app
+from recall.cli.options import BUDGET_CHARACTERS
 from recall.cli.settings import Settings, load_settings
 from recall.transcripts.own import FRAME_CLOSE, FRAME_OPEN, is_own_json
 from recall.types import Snippet

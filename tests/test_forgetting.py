@@ -18,7 +18,7 @@ from planted import PLANTED
 from transcript_lines import append, at, cl, claude_lines, codex_lines, cx_msg, session_lines, uid, write
 
 import recall
-from recall import ForgetReport, Message, Scope, Session, dense, ingest
+from recall import ForgetReport, Message, Scope, Session, ingest
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1, S2, S3 = uid(0xB1), uid(0xB2), uid(0xB3)
@@ -254,7 +254,7 @@ def test_an_unknown_session_is_named_and_one_that_was_forgotten_is_not(filled: r
 def test_vectors_that_go_by_the_chunk_leave_a_table_that_works(
     home: Home, filled: recall.Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dense, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(vector_removal, "BLOCK_ROWS", 1)
     with filled as index:
         index.forget(repository=KITE)
         assert [holding_vector(home.recall, text) for role, text in SAID if role == "assistant"] == [[], []]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall import dense, nearest, vector_blocks
+from recall import dense, nearest, vector_blocks, vector_removal
 from recall.database import Database
 from recall.embedding import Vectors, unit
 from recall.nearest import cosines_of, search_dense
@@ -70,7 +70,7 @@ class Store:
         )
 
     def remove(self, ids: list[int]) -> None:
-        dense.remove_vectors(self.database.connection, ids)
+        vector_removal.remove_vectors(self.database.connection, ids)
         for id in ids:
             del self.vectors[id]
 

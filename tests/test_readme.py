@@ -75,7 +75,7 @@ def test_the_library_example_of_the_readme_runs(
 
 
 def test_the_numbers_of_the_readme_are_those_of_the_code() -> None:
-    from recall.cli.commands import SYNC_BUDGET_SECONDS
+    from recall.cli.search import SYNC_BUDGET_SECONDS
     from recall.transcripts.text import OUTPUT_HEAD, OUTPUT_TAIL
 
     for readme in READMES:

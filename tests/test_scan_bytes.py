@@ -11,7 +11,7 @@ from conftest import Home
 from here import run_here
 from scan_runs import CLEAN, INJECTED, OTHER, TOKEN, WITHHELD, put, run
 
-from recall.cli import scan as scan_module
+from recall.cli import documents
 
 # Places
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_scanned_is_withheld_and_never_passed_through(work: Path)
 def test_a_file_over_the_size_limit_is_withheld_and_no_part_of_it_passed_on(
     work: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    monkeypatch.setattr(scan_module, "SIZE_LIMIT", 1_000)
+    monkeypatch.setattr(documents, "SIZE_LIMIT", 1_000)
     content = f"{'lantern ' * 400}{TOKEN}".encode(encoding)
     put(work, "a.txt", content)
     for arguments, given in ((("a.txt",), b""), ((), content)):

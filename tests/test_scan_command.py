@@ -14,7 +14,7 @@ from here import run_here
 from planted import PLANTED, traces
 from scan_runs import CLEAN, INJECTED, OTHER, TOKEN, put, run
 
-from recall.cli import scan as scan_module
+from recall.cli import documents
 
 KEYS = ["path", "line", "column", "rule", "kind", "severity", "start", "end"]
 
@@ -197,7 +197,7 @@ def test_a_marked_line_is_let_through_by_a_scan_and_masked_all_the_same(work: Pa
 
 
 def test_no_mark_lets_through_what_could_not_be_scanned(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_module, "SIZE_LIMIT", 50)
+    monkeypatch.setattr(documents, "SIZE_LIMIT", 50)
     assert run_here("scan", put(work, "a.txt", f"# gitleaks:allow {'x ' * 50}{TOKEN}\n")).code == 3
 
 

@@ -14,9 +14,7 @@ def main() -> None:
     """Run `recall`; exits with 0 done, 1 failed, 2 wrong usage, 3 refused by a safety rule."""
     from recall.cli import streams
     from recall.cli.commands import app
-    from recall.database import FAULTS, explain
     from recall.errors import RecallError, UsageError
-    from recall.home import home_directory
 
     streams.prepare()
     sys.argv[1:] = [_as_utf8(argument) for argument in sys.argv[1:]]
@@ -28,9 +26,6 @@ def main() -> None:
     except RecallError as error:
         streams.complain(error)
         sys.exit(1)
-    except FAULTS as error:  # a damaged page, met while reading
-        streams.complain(explain(error, home_directory() / "recall.db"))
-        sys.exit(1)
     except SystemExit as ending:  # typer turns these two exceptions into exit statuses of its own
         if isinstance(ending.__context__, BrokenPipeError):  # the reader (head, less) has seen enough
             sys.exit(0)
@@ -38,6 +33,14 @@ def main() -> None:
             streams.complain("stopped; what was done is kept, and the same command goes on from there")
             sys.exit(1)
         raise
+    except Exception as error:
+        from recall.faults import FAULTS, explain
+        from recall.home import home_directory
+
+        if not isinstance(error, FAULTS):
+            raise
+        streams.complain(explain(error, home_directory() / "recall.db"))  # a damaged page, met while reading
+        sys.exit(1)
 
 
 def _as_utf8(argument: str) -> str:

@@ -14,9 +14,9 @@ from recall import health, models
 from recall.analysis import unspaced_share
 from recall.cli.render import counted, iso_time
 from recall.cli.settings import DEFAULT_MODEL, Settings, load_settings
-from recall.database import FAULTS, explain
 from recall.embedding import Embedder, choose
 from recall.errors import DatabaseError, RecallError, UsageError
+from recall.faults import FAULTS, explain
 from recall.home import models_directory
 from recall.mounts import network_file_system
 from recall.rendering import safe_text

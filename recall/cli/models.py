@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recall.cli import streams
-from recall.cli.settings import load_settings, write_model
-from recall.home import home_directory, models_directory
+from recall.cli.options import AsJson
 
 if TYPE_CHECKING:
     from recall.models import Model
@@ -24,9 +23,11 @@ IN_USE = "*"
 
 @app.command("list")
 def list_models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Name the models: size, languages, where they are."""
+    from recall.cli.settings import load_settings
+    from recall.home import home_directory, models_directory
     from recall.models import Model, describe, known_models
 
     home = home_directory()
@@ -49,6 +50,8 @@ def use_model(
     ],
 ) -> None:
     """Write NAME into config.toml; downloads nothing."""
+    from recall.cli.settings import load_settings, write_model
+    from recall.home import home_directory, models_directory
     from recall.models import accepted
 
     home = home_directory()

@@ -11,12 +11,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
-from recall.index import Index
-from recall.opening import open_index
+
+if TYPE_CHECKING:
+    from recall.index import Index
 
 DEFAULT_MODEL = "minilm"
 _KEYS = ("model", "reranker", "exclude", "keep_days", "keep_megabytes")
@@ -80,6 +81,8 @@ def open_configured(home: Path) -> Index:
 
 def open_quietly(home: Path) -> Index:
     """The index of a home, as it is configured."""
+    from recall.opening import open_index
+
     settings = load_settings(home)
     kept = settings.keep_days, settings.keep_megabytes
     return open_index(home, settings.model, settings.reranker, settings.exclude, *kept)

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from time import monotonic
 
-import orjson
-
 REPORT_EVERY_SECONDS = 5.0
 """How often progress is said where standard error is no terminal."""
 
@@ -39,6 +37,8 @@ def print_bytes(content: bytes) -> None:
 
 def json_text(document: object) -> str:
     """A JSON document as it is printed."""
+    import orjson
+
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE).decode("utf-8")
 
 

@@ -15,8 +15,8 @@ from transcript_lines import codex_lines, uid, write
 
 import recall
 from recall import Scope
-from recall.database import BUSY_TIMEOUT_MS
 from recall.errors import LockedError
+from recall.faults import BUSY_TIMEOUT_MS
 
 ALL = Scope.everywhere()
 WRITERS, READERS, EACH = 8, 1, 6

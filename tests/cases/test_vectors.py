@@ -193,9 +193,7 @@ FORK = [*PARENT, ("user", "30 quay")]
 
 @pytest.fixture
 def without_sqlite_vec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sqlite_vec
-
-    monkeypatch.setattr(sqlite_vec, "loadable_path", lambda: str(tmp_path / "vec0"))
+    monkeypatch.setattr("recall.database.vector_extension", lambda: tmp_path / "vec0")
 
 
 @pytest.fixture

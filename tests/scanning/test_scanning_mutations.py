@@ -25,7 +25,7 @@ from scanning.markers import MARKER_RULES
 from scanning.personal import PERSONAL_RULES, UNANCHORED_RULES, Unanchored
 from scanning.places import PLACES
 from scanning.rule import Rule, RuleSet, anything
-from scanning.shapes import Shape, ShapeSet, compiled
+from scanning.shapes import Shape, ShapeSet
 from scanning.vendors import SHAPES
 
 NAMES = {
@@ -277,7 +277,7 @@ def fixed_places(template: str) -> list[int]:
 
 
 def with_template(shape: Shape, template: str) -> Shape:
-    return replace(shape, template=template, pattern=compiled(template))
+    return replace(shape, template=template)
 
 
 def filled(shape: Shape, text: str) -> str:
