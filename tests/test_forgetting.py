@@ -18,7 +18,7 @@ from planted import PLANTED
 from transcript_lines import append, at, cl, claude_lines, codex_lines, cx_msg, session_lines, uid, write
 
 import recall
-from recall import ForgetReport, Message, Scope, Session, ingest
+from recall import ForgetReport, Message, Scope, Session, ingest, vector_removal
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1, S2, S3 = uid(0xB1), uid(0xB2), uid(0xB3)
