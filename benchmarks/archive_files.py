@@ -105,7 +105,7 @@ def _claude_lines(session: Session) -> Iterator[Line]:
     parent: str | None = None
     call = ""
     for message in session.messages:
-        own = message.key.replace(":", "-")
+        own = message.key
         envelope = {
             "parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": session.cwd,
             "sessionId": session.id, "version": "2.1.20", "gitBranch": session.branch, "entrypoint": "cli",
@@ -124,7 +124,7 @@ def _claude_lines(session: Session) -> Iterator[Line]:
         else:
             part: Line = {"type": "text", "text": message.text}
             if message.role == "tool":
-                call = f"toolu_{own}"
+                call = f"toolu_{_short(own)}"
                 part = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": message.text}}
                 hook = {
                     "type": "hook_progress",
@@ -132,12 +132,12 @@ def _claude_lines(session: Session) -> Iterator[Line]:
                     "hookName": "PreToolUse:Bash",
                     "command": "callback",
                 }
-                yield {**envelope, "type": "progress", "uuid": f"p-{own}", "data": hook, "parentToolUseID": call}
+                yield {**envelope, "type": "progress", "uuid": f"e{own[1:]}", "data": hook, "parentToolUseID": call}
             else:
                 yield _claude_answer(
-                    envelope, f"t-{own}", {"type": "thinking", "thinking": "", "signature": _opaque(random)}
+                    envelope, f"f{own[1:]}", {"type": "thinking", "thinking": "", "signature": _opaque(random)}
                 )
-                envelope["parentUuid"] = f"t-{own}"
+                envelope["parentUuid"] = f"f{own[1:]}"
             yield _claude_answer(envelope, own, part)
     yield {"type": "last-prompt", "lastPrompt": session.messages[0].text[:200], "sessionId": session.id}
 
@@ -145,9 +145,15 @@ def _claude_lines(session: Session) -> Iterator[Line]:
 def _claude_answer(envelope: Line, uuid: str, part: Line) -> Line:
     usage = {"input_tokens": 4, "cache_creation_input_tokens": 310, "cache_read_input_tokens": 90_000,
              "output_tokens": 80, "service_tier": "standard", "server_tool_use": {"web_searches": 0}}  # fmt: skip
-    answer = {"id": f"msg_{uuid}", "type": "message", "role": "assistant", "model": "claude-x", "content": [part]}
+    answer = {
+        "id": f"msg_{_short(uuid)}",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-x",
+        "content": [part],
+    }
     told = {**answer, "stop_reason": None, "stop_sequence": None, "usage": usage}
-    return {**envelope, "uuid": uuid, "type": "assistant", "message": told, "requestId": f"req_{uuid}"}
+    return {**envelope, "uuid": uuid, "type": "assistant", "message": told, "requestId": f"req_{_short(uuid)}"}
 
 
 _LAYOUTS: dict[str, Callable[[Session], tuple[Path, Iterator[Line]]]] = {"codex": _codex, "claude": _claude}
@@ -159,6 +165,10 @@ def _time(session: Session) -> datetime:
 
 def _stamp(time: datetime) -> str:
     return f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1_000:03d}Z"
+
+
+def _short(uuid: str) -> str:
+    return uuid.replace("-", "")[:24]
 
 
 def _id(random: Random) -> str:

@@ -211,7 +211,8 @@ class _Writing:
         self, role: Literal["user", "assistant", "tool"], text: str, tool: str = "", files: tuple[str, ...] = ()
     ) -> None:
         self.time += timedelta(milliseconds=int(self.random.exponential(20_000)) + 1)
-        key = f"{self.id}:{len(self.messages)}" if self.agent == "claude" else ""
+        key = f"{self.id[:8]}-{len(self.messages):04x}-4{self.id[10:13]}-8000-{self.id[-12:]}"
+        key = key if self.agent == "claude" else ""
         self.messages.append(Message(role, text, self.time, key=key, tool=tool, files=files))
 
 

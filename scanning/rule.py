@@ -71,12 +71,13 @@ class RuleSet:
             for anchor in rule.anchors:
                 by_anchor[anchor].append(rule)
         self._by_anchor = tuple((anchor, tuple(group)) for anchor, group in by_anchor.items())
+        self._by_ascii_anchor = tuple(pair for pair in self._by_anchor if pair[0].isascii())
 
     def find(self, text: str, expired: Expired = never) -> Iterator[Finding]:
         """What the rules find in `text`, in no order; spans may overlap. Raises ScanningError when the time is up."""
         folded = fold(text)
         tried = 0
-        for anchor, rules in self._by_anchor:
+        for anchor, rules in self._by_ascii_anchor if folded.isascii() else self._by_anchor:
             position = folded.find(anchor)
             while position >= 0:
                 resume = position + len(anchor)
