@@ -13,7 +13,7 @@ import recall
 from recall import DatabaseError, Message, Scope, Session
 
 SESSIONS, EACH = 4, 40
-PAGES_LEFT = (1, 6, 16)
+PAGES_LEFT = (1, 16)
 
 
 def fill(home: Home) -> None:
