@@ -30,7 +30,7 @@ from benchmarks.archive_files import write
 from benchmarks.archives import sessions
 from benchmarks.running import progress, write_result
 
-BYTES_A_PASSAGE = 2_460
+BYTES_A_PASSAGE = 2_770
 """Bytes of generated transcripts to a passage, about."""
 
 DIMENSION, COARSE_BITS = 384, 384
