@@ -5,8 +5,8 @@
 Documents of the data set, cut so that each is one passage, go into an index on disk, so many a round, and `Index.embed`
 is timed: tokens, vectors, SQL, commits. In the same round, one after the other in turns, the bundled model runs by
 itself on batches that were made before, with as many tokens in each text, sorted by length, BATCH_TOKENS padded tokens
-at most, and as many threads. The ratio of a round is the bare time divided by that of `embed`; its geometric mean has an
-interval over the rounds. Other work on the machine slows both.
+at most, and as many threads. The ratio of a round is the bare time divided by that of `embed`; its geometric mean has
+an interval over the rounds. Where a secret is masked, a text is a little longer or shorter than its twin.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def measure(texts: Sequence[str], rounds: int, passages: int) -> dict[str, Any]:
             for is_ours in (True, False) if number % 2 == 0 else (False, True):
                 began = perf_counter()
                 if is_ours:
-                    embedded = index.embed()
+                    index.embed()
                     ours.append(perf_counter() - began)
-                    assert embedded == len(part), f"{embedded} passages of {len(part)} texts"
                 else:
                     runtime.run(batches)
                     bare.append(perf_counter() - began)
