@@ -144,7 +144,8 @@ def _make_embedded(connection: apsw.Connection, fresh: apsw.Connection) -> None:
             connection.execute(f"drop table {table}")
     for name in ("embedders", "embedded"):
         if not connection.execute(_HAS, (name,)).fetchone():
-            connection.execute(_definition(fresh, name))
+            for (sql,) in fresh.execute(_DEFINITIONS, (name,)):
+                connection.execute(str(sql))
     connection.execute(f"delete {EMBEDDED_NOTHING}")
     connection.execute("delete from embedded where embedder_id not in (select id from embedders)")
     for table in vector_tables(connection):

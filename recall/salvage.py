@@ -28,6 +28,9 @@ DERIVED = ("passages", "embedders", "embedded", "lexical", "vectors", "sqlite")
 WINDOW = 1_000
 """Rows that are asked for at once, and one by one where that fails."""
 
+DENSE = 10_000_000
+"""Row ids that are asked for one window after the other, at least."""
+
 PAGE_SIZE = 4_096
 WAIT_MS = 2_000
 
@@ -192,13 +195,26 @@ def _rows(source: apsw.Connection, table: str, names: str, size: int) -> Iterato
     """The rows of a table; None for each that cannot be read."""
     sql = f"select {names} from {table} where rowid between ? and ?"
     try:
-        row = source.execute(f"select min(rowid), max(rowid) from {table}").fetchone()
+        row = source.execute(f"select (select min(rowid) from {table}), (select max(rowid) from {table})").fetchone()
         low, high = (int(str(row[0])), int(str(row[1]))) if row and row[0] is not None else (1, 0)
     except FAULTS:
         low, high = 0, size // 16  # no table has more rows than that
-        yield None
+        yield from _from_both_ends(source, table, names)
+    if high - low > max(DENSE, size):  # numbers that were drawn, and not counted
+        yield from _from_both_ends(source, table, names)
+        return
     for begin in range(low, high + 1, WINDOW):
         yield from _between(source, sql, begin, min(begin + WINDOW - 1, high))
+
+
+def _from_both_ends(source: apsw.Connection, table: str, names: str) -> Iterator[Row | None]:
+    """Rows up to the first that cannot be read, and from the last one down to it; some may come twice."""
+    for order in ("", " desc"):
+        try:
+            yield from source.execute(f"select {names} from {table} order by rowid{order}")
+            return
+        except FAULTS:
+            yield None
 
 
 def _between(source: apsw.Connection, sql: str, low: int, high: int) -> Iterator[Row | None]:

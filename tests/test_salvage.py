@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall.salvage import _opened, _rows
+
+
+@pytest.mark.parametrize("step", [1, 3, 2**40], ids=["counted", "with gaps", "drawn"])
+def test_all_rows_but_those_of_a_lost_page_are_read_whatever_their_ids(tmp_path: Path, step: int) -> None:
+    path, count = tmp_path / "a.db", 2_000
+    connection = apsw.Connection(str(path))
+    connection.execute("create table marks (mark integer primary key, text text)")
+    ids = [(place - count // 2) * step for place in range(count)]
+    connection.executemany("insert into marks values (?, ?)", [(id, f"lantern {id}") for id in ids])
+    sql = "select pageno from dbstat where name = 'marks' and pagetype = 'leaf' order by pageno"
+    pages = [int(str(row[0])) for row in connection.execute(sql)]
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek((pages[len(pages) // 2] - 1) * 4096)
+        file.write(b"\xab" * 4096)
+    source = _opened(path)
+    assert source is not None
+    read = list(_rows(source, "marks", "mark, text", path.stat().st_size))
+    source.close()
+    assert None in read
+    rows = {row for row in read if row is not None}
+    assert rows <= {(id, f"lantern {id}") for id in ids}
+    assert count * 0.85 < len(rows) < count
