@@ -53,9 +53,10 @@ def gains(
                 weights.append(weight)
     frequencies = np.zeros((len(origins), len(idf)))
     around = np.zeros(len(origins))
-    places, weighted = np.searchsorted(passage_ids, others), np.array(weights)
-    np.add.at(frequencies, rows, weighted[:, None] * counts[places])
-    np.add.at(around, rows, weighted * lengths[places])
+    places, weighted = np.searchsorted(passage_ids, np.array(others, dtype=np.int64)), np.array(weights)
+    in_rows = np.array(rows, dtype=np.intp)
+    np.add.at(frequencies, in_rows, weighted[:, None] * counts[places])
+    np.add.at(around, in_rows, weighted * lengths[places])
     asked = [(row, origin.question) for row, origin in enumerate(origins.values()) if origin.question is not None]
     if asked:
         answers, questions = zip(*asked, strict=True)

@@ -9,7 +9,7 @@ from itertools import islice
 PER_SESSION = 2
 """Hits of one session, as long as others have something to show, unless the caller asks for more."""
 
-SHORT = 8
+SHORT = 9
 """Passages with fewer different words are shown for each session: "run the tests" was meant anew each time."""
 
 NEAR_DUPLICATE = 0.8

@@ -22,7 +22,7 @@ def embedding_alone(home: Path | None) -> Iterator[None]:
     from filelock import FileLock, Timeout  # not at the top: only embedding needs it
 
     path = home / "embed.lock"
-    lock = FileLock(path)
+    lock = FileLock(path, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout as error:

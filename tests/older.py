@@ -12,7 +12,7 @@ from conftest import Home
 from planted import PLANTED, Secret, made_up
 from transcript_lines import at, cl, cl_call, cl_result, codex_lines, uid, write
 
-from recall import archive, ingest, ledger, redacting
+from recall import archive, identity, ledger, reading, redacting
 from scanning import Redacted
 
 KEY = "\n".join(made_up(64, number) for number in range(200, 247))
@@ -34,7 +34,7 @@ def older_rules() -> Iterator[None]:
         return Redacted(text, ())
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (archive, ingest, ledger, redacting):
+        for module in (archive, identity, ledger, reading, redacting):
             patch.setattr(module, "redact", find_nothing)
         patch.setattr(archive, "RULES_VERSION", 1)
         yield

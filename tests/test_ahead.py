@@ -14,7 +14,7 @@ from conftest import ROOT
 from transcript_lines import claude_lines, codex_lines, session_lines, uid, write
 
 import recall
-from recall import ahead, ingest
+from recall import ahead, ingest, reading
 
 Outcome = dict[str, list[tuple[object, ...]]]
 
@@ -30,8 +30,8 @@ TABLES = {
 WORKER = """
 import sys
 sys.path[:] = {path!r}
-from recall import ahead_worker, ingest
-ingest.BATCH_CHARACTERS = 2_000
+from recall import ahead_worker, reading
+reading.BATCH_CHARACTERS = 2_000
 send, sent = ahead_worker.send, []
 def counted(stream, batch):
     if len(sent) == LAST:
@@ -77,7 +77,7 @@ def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers, for archives of any size, and batches of a few messages."""
     monkeypatch.setattr(ingest, "available_cpus", lambda: 2)
     monkeypatch.setattr(ingest, "WORTH_BYTES", 0)
-    monkeypatch.setattr(ingest, "BATCH_CHARACTERS", 2_000)
+    monkeypatch.setattr(reading, "BATCH_CHARACTERS", 2_000)
 
 
 def outcome(home: Path, folder: Path) -> Outcome:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ MIXED = st.text(alphabet="删除远程分支缓存的了灯 aBc1_\n", max_size=6
 def evidence(text: str, gains: dict[str, float]) -> float:
     """What a passage tells that gains so much from each term, for a query of terms of equal worth."""
     asked = wording(concepts(text), dict.fromkeys(terms_of(concepts(text)), 1.0))
-    return asked.evidence([[gains.get(term, 0.0) for term in asked.weights]])[0]
+    return float(asked.evidence(np.array([[gains.get(term, 0.0) for term in asked.weights]]))[0])
 
 
 def test_an_english_word_is_a_concept_by_itself() -> None:

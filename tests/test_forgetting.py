@@ -18,7 +18,7 @@ from planted import PLANTED
 from transcript_lines import append, at, cl, claude_lines, codex_lines, cx_msg, session_lines, uid, write
 
 import recall
-from recall import ForgetReport, Message, Scope, Session, ingest, vector_removal
+from recall import ForgetReport, Message, Scope, Session, reading, vector_removal
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1, S2, S3 = uid(0xB1), uid(0xB2), uid(0xB3)
@@ -282,11 +282,11 @@ def test_a_reader_keeps_the_bytes_only_until_it_ends(home: Home, filled: recall.
 def test_a_session_that_is_forgotten_while_it_is_read_stays_forgotten(
     home: Home, filled: recall.Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "BATCH_MESSAGES", 1)
-    original = ingest._Reading._batches
+    monkeypatch.setattr(reading, "BATCH_MESSAGES", 1)
+    original = reading.Reading.batches
 
-    def forgotten_meanwhile(reading: ingest._Reading) -> Iterator[object]:
-        for count, batch in enumerate(original(reading)):
+    def forgotten_meanwhile(this: reading.Reading) -> Iterator[object]:
+        for count, batch in enumerate(original(this)):
             yield batch
             if count == 0:
                 with recall.open(embedder=Hashed()) as other:
@@ -296,7 +296,7 @@ def test_a_session_that_is_forgotten_while_it_is_read_stays_forgotten(
         append(
             home.codex / "2026" / f"rollout-{S1}.jsonl", [cx_msg(at(50 + n), "user", f"{n} {WORD}") for n in range(3)]
         )
-        monkeypatch.setattr(ingest._Reading, "_batches", forgotten_meanwhile)
+        monkeypatch.setattr(reading.Reading, "batches", forgotten_meanwhile)
         index.ingest([home.codex / "2026" / f"rollout-{S1}.jsonl"])
         monkeypatch.undo()
         assert texts(index, S1) == []

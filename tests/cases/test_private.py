@@ -28,7 +28,7 @@ from transcript_lines import (
 )
 
 import recall
-from recall import Message, Scope, Session, ingest
+from recall import Message, Scope, Session, reading
 
 EVERYWHERE = Scope.everywhere(subagents=True)
 S1 = uid(0xA1)
@@ -183,7 +183,7 @@ def test_a_turn_not_to_be_remembered_may_be_read_in_any_number_of_goes(home: Hom
 def test_a_turn_not_to_be_remembered_may_go_over_the_end_of_a_batch(
     home: Home, index: recall.Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "BATCH_MESSAGES", 1)
+    monkeypatch.setattr(reading, "BATCH_MESSAGES", 1)
     index.ingest([transcript(home, "claude", *TURNS)])
     assert texts(index, S1) == KEPT
     assert left_in(home.recall, VAULT) == {}

@@ -14,7 +14,7 @@ from planted import Secret, left_in
 from transcript_lines import append, at, codex_lines, cx_msg, said_lines, session_lines, uid, write
 
 import recall
-from recall import Message, Scope, Session, ingest
+from recall import Message, Scope, Session, reading
 from recall.transcripts import lines
 
 EVERYWHERE = Scope.everywhere(subagents=True)
@@ -83,7 +83,7 @@ def test_a_session_not_to_be_remembered_is_not_read_again_until_it_grows(
         read.append(path)
         return original(path, read_to)
 
-    monkeypatch.setattr("recall.ingest.read_lines", noted)
+    monkeypatch.setattr("recall.reading.read_lines", noted)
     index.ingest()
     assert read == []
     append(path, [cx_msg(at(9), "user", "one more about pelican-meadow-3141-granite")])
@@ -96,7 +96,7 @@ def test_a_session_not_to_be_remembered_is_not_read_again_until_it_grows(
 def test_a_long_session_is_forgotten_also_where_the_wish_comes_batches_later(
     home: Home, index: recall.Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "BATCH_MESSAGES", 2)
+    monkeypatch.setattr(reading, "BATCH_MESSAGES", 2)
     said = [("user", f"lantern {number} pelican-meadow-3141-granite") for number in range(9)]
     index.ingest([transcript(home, "claude", S1, *said, ("user", NO_SESSION[0]), ("assistant", "well"))])
     assert index.counts()["messages"] == 0
