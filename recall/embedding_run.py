@@ -2,7 +2,8 @@
 
 A text is embedded once: passages with equal texts share a vector, in this run and with earlier ones. What the model
 would cut off, because it was made for another one, is cut anew. Once nothing is missing, the vectors of all other
-embedders go; until then they can be searched.
+embedders go; until then they can be searched. At the end the
+word index is merged, since this is what runs while nobody waits.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import apsw
 import numpy as np
 
-from recall import dense, embedded, recutting, vector_removal
+from recall import dense, embedded, lexical, recutting, vector_removal
 from recall.database import Database
 from recall.embedded import Lacking
 from recall.embedding import Embedder, Vectors, unit
@@ -23,6 +24,9 @@ EMBED_BATCH = 64
 
 WINDOW = 768
 """Passages that are looked at together, so that texts of one length can be embedded together."""
+
+PARTS = 4
+"""Parts that the word index may have after a run; with 19, its lists took three times as long to read."""
 
 Progress = Callable[[int, int], None]
 """Called with (passages done, passages in all)."""
@@ -51,6 +55,7 @@ def embed_missing(database: Database, embedder: Embedder, progress: Progress | N
                     progress(done, max(total, done))
     with database.write():
         _drop_others(connection, table)
+    _merge_words(database)
     return done
 
 
@@ -106,6 +111,17 @@ def _vectors(embedder: Embedder, texts: list[str]) -> Vectors:
             f"{(len(texts), embedder.dimension)}; mend its embed_passages or its dimension"
         )
     return vectors
+
+
+def _merge_words(database: Database) -> None:
+    """Merge the parts of the word index, each of which a search reads for each term; other writers may come between."""
+    first = True
+    if lexical.count_parts(database.connection) > PARTS:
+        while True:
+            with database.write() as connection:
+                if not lexical.merge_terms(connection, first):
+                    return
+            first = False
 
 
 def _drop_others(connection: apsw.Connection, table: str) -> None:

@@ -15,7 +15,7 @@ SHORT = 9
 NEAR_DUPLICATE = 0.8
 """Jaccard similarity of two passages' words, numbers apart, above which they are shown as one."""
 
-COUNTED = 60
+COUNTED = 30
 """Candidates behind the last one needed that are still looked at, for being like one that is shown."""
 
 

@@ -49,6 +49,12 @@ def merge_terms(connection: apsw.Connection, first: bool) -> bool:
     return connection.total_changes() - before >= 2
 
 
+def count_parts(connection: apsw.Connection) -> int:
+    """Number of parts that the index consists of until they are merged."""
+    row = connection.execute("select count(distinct segid) from lexical_idx").fetchone()
+    return int(row[0]) if row else 0
+
+
 def term_weights(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, float]:
     """Inverse document frequency of each term, ln(1 + (N - n + 0.5) / (n + 0.5)) as in Lucene; never negative."""
     total = _totals(connection)[0]

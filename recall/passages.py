@@ -99,12 +99,13 @@ def origins(connection: apsw.Connection, passage_ids: Sequence[int]) -> dict[int
         if embeddable:
             line = said[session]
             place = bisect_left(line, 2 * id)
-            around = tuple(
-                tuple(line[i] // 2 for i in (place - distance, place + distance) if 0 <= i < len(line))
-                for distance in (1, 2)
+            before, behind = line[max(0, place - 2) : place], line[place + 1 : place + 3]
+            around = (
+                (*[one >> 1 for one in before[-1:]], *[one >> 1 for one in behind[:1]]),
+                (*[one >> 1 for one in before[:-1]], *[one >> 1 for one in behind[1:]]),
             )
-            if place > 0 and line[place - 1] % 2:
-                question = line[place - 1] // 2
+            if before and before[-1] & 1:
+                question = before[-1] >> 1
         found[id] = Origin(session, said_at, bool(embeddable), bool(asks), around, question)
     return found
 

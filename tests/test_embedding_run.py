@@ -16,7 +16,7 @@ from recording import Recording, recorded
 from transcript_lines import claude_lines, uid, write
 
 import recall
-from recall import BusyError, DatabaseError, Message, Scope, Session, embedding_run
+from recall import BusyError, DatabaseError, Message, Scope, Session, embedding_run, lexical
 from recall.dense import codes
 from recall.embedded import digest_of
 
@@ -255,3 +255,15 @@ def test_a_lock_that_cannot_be_made_is_said_with_the_remedy(home: Home) -> None:
         (home.recall / "embed.lock").mkdir()
         with pytest.raises(DatabaseError, match=r"embed\.lock"):
             index.embed()
+
+
+def test_a_run_leaves_the_word_index_in_few_parts_and_whole() -> None:
+    with recall.open(":memory:", Recording()) as index:
+        for number in range(60):
+            add(index, f"s{number}", f"lantern {number}")
+        connection = index.database.connection
+        before = lexical.count_parts(connection)
+        assert before > embedding_run.PARTS
+        index.embed()
+        assert lexical.count_parts(connection) <= embedding_run.PARTS
+        assert len(index.search("lantern", Scope.everywhere(), 100, "lexical", per_session=None)) == 60
