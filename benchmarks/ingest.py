@@ -203,7 +203,7 @@ def room_of(home: Path) -> dict[str, Any]:
     tables = {str(name): int(size) for name, size in _pages(home)}
     database = sum(tables.values())
     text = text_size(home)
-    vectors = counts["without_vector"] * (DIMENSION * 4 + COARSE_BITS // 8)
+    vectors = counts["without_vector"] * (DIMENSION + COARSE_BITS // 8)
     return {
         "text": text, "database": database, "passages": counts["passages"], "embeddable": counts["without_vector"],
         "vectors": vectors, "ratio": database / text, "ratio with vectors": (database + vectors) / text,

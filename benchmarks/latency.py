@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ Search = Callable[[str], object]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the benchmark; prints a table and writes the result file."""
+    """Run the benchmark; prints tables and writes the result file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks latency", description=__doc__)
     parser.add_argument("--passages", action="append", type=int, help="size of an archive; 100,000 and 1,000,000")
     parser.add_argument("--questions", type=int, default=100)
@@ -48,23 +49,30 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     with recall.open(":memory:") as model:
         embedder = WordVectors(model.embedder)
-    rows = []
+    systems: list[dict[str, Any]] = []
+    ways: list[dict[str, Any]] = []
     for passages in options.passages or (100_000, 1_000_000):
         with tempfile.TemporaryDirectory() as temporary:
             home = (options.cache or Path(temporary)) / f"archive-{passages}"
             with recall.open(home, embedder) as index:
                 fill(index, passages)
-                rows += measure(index, embedder, options.questions)
-    table = {
-        "title": "Latency of a search, in milliseconds",
-        "header": list(rows[0]),
-        "rows": [list(row.values()) for row in rows],
-    }
-    for row in rows:
-        print(row)
+                systems += measure(index, embedder, options.questions)
+                ways = compare_ways(index, options.questions // 4)
+    tables = [markdown(systems), markdown(ways)]
+    print("\n\n".join(tables))
     if options.out:
-        write_result(options.out, {"tables": [table]})
+        write_result(options.out, {"results": {"systems": systems, "ways": ways}, "tables": tables})
     return 0
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """A table of rows that have the same keys."""
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
+    lines += [
+        ["" if value is None else f"{value:,}" if isinstance(value, int) else str(value) for value in row.values()]
+        for row in rows
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" if line[0] != "---" else "|---" * len(line) + "|" for line in lines)
 
 
 def fill(index: recall.Index, passages: int) -> None:
@@ -115,6 +123,29 @@ def measure(index: recall.Index, embedder: WordVectors, count: int) -> list[dict
     ]
 
 
+def compare_ways(index: recall.Index, count: int) -> list[dict[str, Any]]:
+    """Searching repositories of different sizes by meaning: all vectors compared, or their bits first."""
+    nearest: Any = sys.modules["recall.nearest"]  # no public name: no user has to choose a way
+    sizes = index.database.rows(_SIZES)
+    limit = nearest.EXACT_ROWS
+    rows = []
+    try:
+        for path, size in sizes:
+            scope = Scope.repository(path)
+            taken: dict[int, list[float]] = {0: [], size * 1_000: []}
+            for text in questions(count, cwd=KNOWN):
+                for most, times in taken.items():
+                    nearest.EXACT_ROWS = most
+                    began = time.perf_counter()
+                    index.search(text, scope, mode="dense")
+                    times.append((time.perf_counter() - began) * 1_000)
+            first, whole = (round(float(np.median(times)), 1) for times in taken.values())
+            rows.append({"vectors": size, "all compared, ms": whole, "bits first, ms": first})
+    finally:
+        nearest.EXACT_ROWS = limit
+    return rows
+
+
 def archive_of(index: recall.Index, embedder: WordVectors) -> tuple[list[str], list[str], NDArray[np.float32]]:
     """(text of every passage, message of each that has a vector, its vector as it was before it was stored)."""
     rows = index.database.rows(_PASSAGES)
@@ -157,6 +188,13 @@ def _recall(
     return float(np.mean(shares))
 
 
+# Repositories of which each has about twice as many vectors as the next.
+_SIZES = """
+select path, count from (
+  select r.path, count(*) as count, row_number() over (order by count(*) desc) as place
+  from passages p join repositories r on r.id = p.repository_id where p.embeddable = 1 and r.id <> 0 group by r.id
+) where place in (1, 2, 4, 8, 16, 32, 64) order by count
+"""
 _PASSAGES = """
 select s.name || ':' || m.number, p.embeddable, substr(m.text, p.start_at + 1, p.end_at - p.start_at)
 from passages p join messages m on m.id = p.message_id join sessions s on s.id = p.session_id order by p.id
