@@ -79,4 +79,4 @@ def sign_bits(vector: Vectors) -> NDArray[np.uint8]:
 
 
 _STILL_THERE = "select p.id from json_each(?) as j cross join passages p on p.id = j.value"
-_VECTORS = "select v.passage_id, v.embedding from json_each(?) as j join {table} v on v.passage_id = j.value"
+_VECTORS = "select v.passage_id, v.embedding from json_each(?) as j cross join {table} v on v.passage_id = j.value"

@@ -77,7 +77,7 @@ def remove_embedder(connection: apsw.Connection, table: str) -> None:
 def lacking(connection: apsw.Connection, table: str, before: int | None, limit: int) -> list[Lacking]:
     """Passages worth a vector that have none, newest first, with ids below `before`; None begins at the newest."""
     # The texts apart: SQLite reads a long message anew for each passage that it cuts out of it.
-    rows: list[Row] = connection.execute(_LACKING, (embedder_id(table), before, before, limit)).fetchall()
+    rows: list[Row] = connection.execute(_LACKING, (embedder_id(table), before, limit)).fetchall()
     messages = json.dumps(list({row[1] for row in rows}))
     texts = {int(row[0]): str(row[1]) for row in connection.execute(_TEXTS, (messages,))}
     return [
@@ -164,16 +164,17 @@ update embedders set revision = iif(:revision = '', revision, :revision), prefix
 _LACKING = """
 select p.id, p.message_id, p.session_id, p.repository_id, p.start_at, p.end_at from passages p
 where p.embeddable = 1 and not exists (select 1 from embedded e where e.embedder_id = ? and e.passage_id = p.id)
-  and (? is null or p.id < ?)
+  and p.id < ifnull(?, 9223372036854775807)
 order by p.id desc limit ?
 """
-_TEXTS = "select m.id, m.text from json_each(?) as j join messages m on m.id = j.value"
+_TEXTS = "select m.id, m.text from json_each(?) as j cross join messages m on m.id = j.value"
 _COUNT_WITHOUT_VECTOR = """
 select (select count(*) from passages where embeddable = 1) - (select count(*) from embedded where embedder_id = ?)
 """
+# "cross join" keeps the order: the other way round, all that is embedded was read for each window.
 _SAME_TEXT = """
 select e.digest, min(e.passage_id) from json_each(?2) as j
-join embedded e on e.embedder_id = ?1 and e.digest = j.value group by e.digest
+cross join embedded e on e.embedder_id = ?1 and e.digest = j.value group by e.digest
 """
 _RECORD = """
 insert into embedded (embedder_id, passage_id, digest) values (?, ?, ?)

@@ -170,6 +170,6 @@ def _stored(connection: apsw.Connection, marks: Iterable[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-_STORED = "select f.mark from json_each(?) j join forgotten_messages f on f.mark = j.value"
+_STORED = "select f.mark from json_each(?) j cross join forgotten_messages f on f.mark = j.value"
 _SAID_IN = "select id, digest, role, said_at, copied_from from messages where session_id = ? order by number"
 _LAST_SAID = "select digest from messages where session_id = ? and role <> 'tool' order by number desc limit 1"

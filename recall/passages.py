@@ -196,7 +196,7 @@ _LENGTHS = "select p.id, p.length from json_each(?) as j cross join passages p o
 _ANSWERS = """
 select p.id from passages p where {where} and p.id in (
   select (select min(o.id) from passages o where o.session_id = w.session_id and o.embeddable = 1 and o.id > w.id)
-  from json_each(?) as j join passages w on w.id = j.value where w.asks = 1
+  from json_each(?) as j cross join passages w on w.id = j.value where w.asks = 1
 ) order by p.id
 """
 _WANTED = """

@@ -16,7 +16,8 @@ from recording import Recording, recorded
 from transcript_lines import claude_lines, uid, write
 
 import recall
-from recall import BusyError, DatabaseError, Message, Scope, Session, embedding_run, lexical
+from recall import BusyError, DatabaseError, Message, Scope, Session, embedded, embedding_run, lexical
+from recall.database import Database
 from recall.dense import codes
 from recall.embedded import digest_of
 
@@ -267,3 +268,13 @@ def test_a_run_leaves_the_word_index_in_few_parts_and_whole() -> None:
         index.embed()
         assert lexical.count_parts(connection) <= embedding_run.PARTS
         assert len(index.search("lantern", Scope.everywhere(), 100, "lexical", per_session=None)) == 60
+
+
+def test_no_question_to_the_list_of_what_is_embedded_reads_all_of_it() -> None:
+    connection = Database(None).connection
+    for query, values in ((embedded._SAME_TEXT, (1, "[1]")), (embedded._LACKING, (1, None, 9))):
+        plan = [str(row[3]) for row in connection.execute(f"explain query plan {query}", values)]
+        on_embedded = [step for step in plan if " e " in f"{step} "]
+        assert on_embedded, plan
+        assert all("digest=?" in step or "passage_id=?" in step for step in on_embedded), plan
+        assert not [step for step in plan if step.startswith("SCAN p ")], plan
