@@ -61,7 +61,8 @@ def remove_orphans(connection: apsw.Connection, table: str) -> None:
 
 _WHOLE_CHUNKS = """
 with gone as materialized (
-  select r.chunk_id, count(*) as gone from json_each(?) j cross join {table}_rowids r on r.rowid = j.value group by r.chunk_id
+  select r.chunk_id, count(*) as gone
+  from json_each(?) j cross join {table}_rowids r on r.rowid = j.value group by r.chunk_id
 )
 select chunk_id from gone where gone = (select count(*) from {table}_rowids r where r.chunk_id = gone.chunk_id)
 """
