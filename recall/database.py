@@ -284,9 +284,10 @@ def _migrate(connection: apsw.Connection, is_read_only: bool) -> bool:
             f"the database has schema {found}, but this version of recall knows {newest} at most; "
             "upgrade with: pip install --upgrade repo-recall"
         )
-    from recall.identity import remote_sign  # not at the top: a database that is up to date needs no scanner
 
     def sign(*url: Any) -> str:
+        from recall.identity import remote_sign  # not at the top: no database but an old one needs a scanner
+
         return remote_sign(str(url[0]))
 
     connection.create_scalar_function("remote_sign", sign, 1)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import platformdirs
-
 KEY_NAME = "fingerprint.key"
 """Stands in the home from the first time on that something is taken in (recall/redacting.py)."""
 
@@ -16,6 +14,8 @@ def home_directory() -> Path:
     named = os.environ.get("RECALL_HOME")
     if named:
         return Path(named).expanduser()
+    import platformdirs
+
     return Path(platformdirs.user_data_dir("recall", appauthor=False))
 
 

@@ -2,7 +2,7 @@
 
 It reads Chinese as far as the glossary goes (glossary.py): what it is given is the English of the words that are known.
 It runs on onnxruntime directly: importing fastembed alone takes longer than a whole search may. Nor are numpy and the
-runtime imported before a vector is asked for: a search by words needs neither.
+runtime imported before a vector is asked for: taking sessions in needs neither.
 Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (mean pooling over the attention mask, unit norm).
 """
 

@@ -17,8 +17,9 @@ What a finding's kind and severity mean stands in types.py; how a rule is writte
 ScanningError: the text could not be scanned, so that nothing may be said about it; `redact` withholds it.
 """
 
+from typing import TYPE_CHECKING
+
 from scanning.errors import ScanningError
-from scanning.hidden import reveal
 from scanning.redaction import MASKED, UNSCANNABLE, fingerprint, redact, redact_part
 from scanning.scanner import SCANNED, scan
 from scanning.types import KINDS, SEVERITIES, Finding, Kind, Redacted, Severity
@@ -44,3 +45,15 @@ __all__ = [
     "reveal",
     "scan",
 ]
+
+# Imported when it is first used, as in scanner.py: what is stored needs none of these patterns.
+if TYPE_CHECKING:
+    from scanning.hidden import reveal
+else:
+
+    def __getattr__(name: str) -> object:
+        if name != "reveal":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from scanning.hidden import reveal
+
+        return globals().setdefault(name, reveal)

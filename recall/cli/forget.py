@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recall.cli import streams
-from recall.cli.render import counted
-from recall.cli.settings import open_configured
-from recall.errors import UsageError
-from recall.home import home_directory
-from recall.types import ForgetReport
+
+if TYPE_CHECKING:
+    from recall.types import ForgetReport
 
 REFUSED = 3
 """Exit status: not approved."""
@@ -32,6 +30,10 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Take out what was said, down to the bytes of the files; it is not taken in again."""
+    from recall.cli.settings import open_configured
+    from recall.errors import UsageError
+    from recall.home import home_directory
+
     if sum(option is not None for option in (session, repo, match)) != 1:
         raise UsageError("give one of --session ID, --repo PATH and --match TEXT")
     home = home_directory()
@@ -69,6 +71,8 @@ def _approved(found: ForgetReport) -> bool:
 
 
 def _counts(report: ForgetReport) -> str:
+    from recall.cli.render import counted
+
     messages = counted(report.messages, "message")
     whole = f"{counted(report.sessions, 'session')} with {messages}" if report.sessions else messages
     return f"{whole}, {counted(report.names, 'title or branch name')}" if report.names else whole

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recall.cli import streams
-from recall.cli.render import counted
-from recall.errors import UsageError
-from recall.rendering import shown
 
 if TYPE_CHECKING:
     from memory.legacy_buckets import Plan, Skipped
@@ -35,6 +31,7 @@ def migrate_worktrees(
     from memory.legacy_buckets import plan_migration
     from memory.legacy_migration import apply as apply_plans
     from memory.legacy_migration import undo as undo_latest
+    from recall.errors import UsageError
 
     if apply and undo:
         raise UsageError("--apply excludes --undo; give one of them")
@@ -57,6 +54,9 @@ def migrate_worktrees(
 
 
 def _say_undone(folder: Path, buckets: Sequence[str], as_json: bool) -> None:
+    from recall.cli.render import counted
+    from recall.rendering import shown
+
     names = [shown(name) for name in buckets]
     if as_json:
         streams.print_json({"home": shown(str(folder)), "undone": names})
@@ -68,6 +68,10 @@ def _document(
     folder: Path, plans: Sequence[Plan], skipped: Sequence[Skipped], results: Sequence[Applied], applied: bool
 ) -> dict[str, Any]:
     """As the plugin's own command of that name prints it, and more."""
+    from dataclasses import asdict
+
+    from recall.rendering import shown
+
     return {
         "home": shown(str(folder)),
         "plans": [
@@ -103,6 +107,9 @@ def _document(
 def _text(
     folder: Path, plans: Sequence[Plan], skipped: Sequence[Skipped], results: Sequence[Applied], applied: bool
 ) -> str:
+    from recall.cli.render import counted
+    from recall.rendering import shown
+
     lines = [f"{folder}: {counted(len(plans), 'folder')} to merge, {len(skipped)} left as they are"]
     for plan in plans:
         held = f"{counted(len(plan.files), 'file')}, {plan.entries} entries"

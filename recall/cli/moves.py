@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from recall.cli import streams
-from recall.cli.render import counted
-from recall.cli.settings import open_configured
-from recall.home import home_directory
 
 
 def relink(
@@ -21,6 +17,12 @@ def relink(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document in UTF-8 and nothing else.")] = False,
 ) -> None:
     """Say that what ran in OLD belongs to NEW, from now on; moves nothing."""
+    from dataclasses import asdict
+
+    from recall.cli.render import counted
+    from recall.cli.settings import open_configured
+    from recall.home import home_directory
+
     with open_configured(home_directory()) as index:
         report = index.undo_relink(old) if undo else index.relink(old, new, even_existing=yes)
     if as_json:

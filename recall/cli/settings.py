@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -150,6 +149,8 @@ def _unreadable(path: Path, error: Exception) -> UsageError:
 
 def _replace(path: Path, content: bytes) -> None:
     """Put the content in the file's place at once, with its permissions: a reader sees the old file or the new one."""
+    import tempfile  # not at the top: with its random numbers it takes as long as reading the settings
+
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     written = Path(name)
