@@ -32,7 +32,8 @@ class Other:
 
     name: str
     """In words that tell it from the embedder in use."""
-    dimension: int
+    table: str
+    """Where its vectors are."""
     count: int
     """Of its vectors."""
 
@@ -47,7 +48,7 @@ def others(connection: apsw.Connection, embedder: Embedder) -> list[Other]:
     """The other embedders that the index holds vectors from, the latest first. Raises ModelError."""
     mine = identity_of(embedder)
     rows = connection.execute(_OTHERS, _values(mine))
-    return [Other(_told_apart(mine, row), int(row[1]), int(row[5])) for row in rows]
+    return [Other(_told_apart(mine, row), f"vectors_{row[6]}", int(row[5])) for row in rows]
 
 
 def put_embedder(connection: apsw.Connection, embedder: Embedder) -> str:
@@ -124,7 +125,7 @@ def embedder_id(table: str | None) -> int:
 
 
 def _told_apart(mine: Identity, row: Row) -> str:
-    name, dimension, revision, prefix, tokens, _ = row
+    name, dimension, revision, prefix, tokens, *_ = row
     if name != mine.name:
         return str(name)
     if dimension != mine.dimension:
@@ -150,7 +151,7 @@ _IN_USE = "exists (select 1 from embedded where embedder_id = embedders.id)"
 _SAME = f"select id from embedders where {_IS_SAME}"
 _BEST = "order by revision = :revision desc, id desc"
 _OTHERS = f"""
-select name, dimension, revision, prefix, passage_tokens, count(*)
+select name, dimension, revision, prefix, passage_tokens, count(*), id
 from embedders join embedded on embedder_id = id where not ({_IS_SAME}) group by id order by id desc
 """
 _ADD = """

@@ -33,9 +33,14 @@ def save(connection: apsw.Connection, database: Database) -> None:
     written.replace(path)
 
 
-def restore(database: Database) -> None:
-    """Take over what the file says, where the database knows of nothing forgotten: it is a new one."""
-    if database.path is None or database.value("select 1 from forgotten union select 1 from forgotten_messages"):
+def restore(database: Database, is_whole: bool = True) -> None:
+    """Take over what the file says, where the database knows of nothing forgotten: it is a new one.
+
+    is_whole: False takes it over in any case, as a part may be lost of what the database knew.
+    """
+    if database.path is None:
+        return
+    if is_whole and database.value("select 1 from forgotten union select 1 from forgotten_messages"):
         return
     names, known = _read(database.path.with_name(NAME))
     if names or known:

@@ -17,7 +17,7 @@ from recall.faults import BUSY_TIMEOUT_MS, FAULTS, database_error
 from recall.moves import Known, is_found_elsewhere
 from recall.rescan import outdated
 from recall.salvage import overwritten
-from recall.soundness import Damage, damages
+from recall.soundness import Damage, damages, vectors_size
 
 DAMAGE_NAMED = 3
 """Places of damage that are named, at most."""
@@ -107,7 +107,7 @@ class Archive:
     def leftovers(self, embedder: Embedder) -> list[Leftover]:
         """Vectors of all embedders but this one, the latest embedder first."""
         others = embedded.others(self._connection, embedder)
-        return [Leftover(other.name, other.count, other.count * other.dimension * _FLOAT_BYTES) for other in others]
+        return [Leftover(one.name, one.count, vectors_size(self._connection, one.table)) for one in others]
 
     def problems(self) -> list[str]:
         """Why transcripts were not taken in, one sentence each."""
@@ -189,7 +189,6 @@ def _tried_sqlite_vec(connection: apsw.Connection) -> str:
 
 
 _REINSTALL = "reinstall it with: pip install --force-reinstall sqlite-vec"
-_FLOAT_BYTES = 4
 _REPOSITORIES = """
 select r.id, r.key, r.path, count(*) from sessions s join worktrees w on w.id = s.worktree_id
 join repositories r on r.id = w.repository_id where r.id <> 0 group by r.id order by count(*) desc, r.path

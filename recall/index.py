@@ -144,11 +144,11 @@ class Index:
 
     def rescan(self, progress: Progress | None = None, budget_seconds: float | None = None) -> RescanReport:
         """Scan again what older rules have scanned, and mask what they missed; `embed` then brings the lost vectors."""
-        return rescan(self.database, self._intake(), progress, budget_seconds)
+        return self._answered(lambda: rescan(self.database, self._intake(), progress, budget_seconds))
 
     def add(self, session: Session) -> AddReport:
         """Take in a session built in memory. Messages that it holds already are not added again."""
-        return add_session(self.database, self._intake, session)
+        return self._answered(lambda: add_session(self.database, self._intake, session))
 
     def embed(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Compute the vectors that are missing; their number. Can be stopped at any time and goes on where it was.
@@ -234,7 +234,8 @@ class Index:
         that hold the text; upper and lower case, width and white space make no difference. Raises UsageError unless
         one of them is given, NotFoundError for an unknown session.
         """
-        return forgetting.forget(self.database, self._marks(), self._chooser(session, repository, match))
+        chosen = self._chooser(session, repository, match)
+        return self._answered(lambda: forgetting.forget(self.database, self._marks(), chosen))
 
     def would_forget(
         self, *, session: str | None = None, repository: str | Path | None = None, match: str | None = None

@@ -6,6 +6,7 @@ postings.py reads it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 
@@ -27,7 +28,13 @@ def put_terms(connection: apsw.Connection, passages: Iterable[tuple[int, int, st
 
 
 def remove_terms(connection: apsw.Connection, passage_ids: Sequence[int]) -> None:
-    """Take passages out of the index."""
+    """Take passages out of the index. Raises apsw.CorruptError where it does not hold them all.
+
+    FTS5 says nothing where it has lost the length of one, and leaves its terms.
+    """
+    row = connection.execute(_COUNT_LENGTHS, (json.dumps(list(passage_ids)),)).fetchone()
+    if row is None or row[0] != len(set(passage_ids)):
+        raise apsw.CorruptError("the word index has lost lengths of passages")
     connection.executemany("delete from lexical where rowid = ?", ((passage_id,) for passage_id in passage_ids))
 
 
@@ -75,5 +82,9 @@ def average_length(connection: apsw.Connection) -> float:
 def _totals(connection: apsw.Connection) -> tuple[int, int]:
     """(passages, terms of all of them)."""
     row = connection.execute("select passages, terms from totals").fetchone()
-    assert row is not None
+    if row is None:
+        raise apsw.CorruptError("the count of passages is gone")
     return int(row[0]), int(row[1])
+
+
+_COUNT_LENGTHS = "select count(*) from lexical_docsize where id in (select value from json_each(?))"

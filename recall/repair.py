@@ -21,6 +21,8 @@ from recall.soundness import (
     EMBEDDED_IN_VAIN,
     EMBEDDED_NOTHING,
     PASSAGES,
+    TOTALS,
+    TRIGGERS,
     WITHOUT_PASSAGES,
     WORDS,
     Damage,
@@ -76,6 +78,9 @@ def _mend(database: Database, damage: Damage, intake: Intake) -> Iterator[str]:
         if damage.part == PASSAGES:
             count = _make_passages(connection, fresh.connection, intake)
             yield f"{PASSAGES} was damaged ({damage.found}); made again from the messages: {count} passages"
+        elif damage.part == TOTALS:
+            _make_totals(connection, fresh.connection)
+            yield f"{TOTALS} was wrong ({damage.found}); counted again"
         elif damage.part == WORDS:
             count = make_words(connection, fresh.connection)
             yield f"{WORDS} was damaged ({damage.found}); made again from the messages: {count} passages"
@@ -113,6 +118,8 @@ def _make_passages(connection: apsw.Connection, fresh: apsw.Connection, intake: 
     Those of whole sessions: the order of their ids is the order in which things were said.
     """
     rows: list[Row]
+    if not connection.execute(_HAS, ("totals",)).fetchone():  # triggers write to it
+        connection.execute(_definition(fresh, "totals"))
     if connection.execute(_HAS, ("passages",)).fetchone() and connection.execute(_ANY_PASSAGE).fetchone():
         rows = connection.execute(f"select distinct m.session_id {WITHOUT_PASSAGES}").fetchall()
     else:
@@ -135,7 +142,19 @@ def _make_passages(connection: apsw.Connection, fresh: apsw.Connection, intake: 
                 for id, repository, worktree, role, text, said_at, subagent in messages
             ],
         )
+    _make_totals(connection, fresh)
     return _last(connection) - before
+
+
+def _make_totals(connection: apsw.Connection, fresh: apsw.Connection) -> None:
+    """Count the passages again, and let the triggers do so from now on."""
+    if not connection.execute(_HAS, ("totals",)).fetchone():
+        connection.execute(_definition(fresh, "totals"))
+    for name in TRIGGERS:
+        connection.execute(f"drop trigger if exists {name}")
+        connection.execute(_definition(fresh, name))
+    connection.execute("delete from totals")
+    connection.execute("insert into totals select count(*), ifnull(sum(length), 0) from passages")
 
 
 def _make_embedded(connection: apsw.Connection, fresh: apsw.Connection) -> None:
@@ -205,13 +224,15 @@ def _embedder(connection: apsw.Connection, table: str) -> str:
 
 
 def _name(part: str) -> str:
-    return part if part in (PASSAGES, WORDS, EMBEDDED) else "a table of vectors"
+    return part if part in (PASSAGES, WORDS, TOTALS, EMBEDDED) else "a table of vectors"
 
 
 _HAS = "select 1 from sqlite_schema where name = ?"
 _ANY_PASSAGE = "select 1 from passages limit 1"
 _OWN = "select name from sqlite_schema where type = 'table' and name glob ? order by name"
-_DEFINITIONS = "select sql from sqlite_schema where tbl_name = ? and sql is not null order by type desc"
+_DEFINITIONS = """
+select sql from sqlite_schema where tbl_name = ? and sql is not null order by type <> 'table', type <> 'index', name
+"""
 _TEXTS = """
 select p.id, substr(m.text, p.start_at + 1, p.end_at - p.start_at), p.repository_id
 from passages p join messages m on m.id = p.message_id where p.id > ? order by p.id limit ?

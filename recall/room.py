@@ -10,7 +10,7 @@ import apsw
 from recall.database import Database
 from recall.home import models_directory
 from recall.retention import used_bytes
-from recall.soundness import vectors_size, words_size
+from recall.soundness import vector_tables, vectors_size, words_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ def room_of(database: Database, home: Path) -> Room:
     connection, path = database.connection, home / "recall.db"
     page_size, free_pages = int(database.value("pragma page_size")), int(database.value("pragma freelist_count"))
     used, free = used_bytes(database), page_size * free_pages
-    words, vectors, other = words_size(connection), vectors_size(connection), _table_sizes(connection)
+    words, other = words_size(connection), _table_sizes(connection)
+    vectors = sum(vectors_size(connection, table) for table in vector_tables(connection))
     files = {file: file.stat().st_size for file in home.rglob("*") if file.is_file()}
     log = sum(size for file, size in files.items() if file in (Path(f"{path}-wal"), Path(f"{path}-shm")))
     models = sum(size for file, size in files.items() if models_directory(home) in file.parents)

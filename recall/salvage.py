@@ -16,20 +16,16 @@ from pathlib import Path
 import apsw
 import orjson
 
+from recall import forgotten
 from recall.archive import digest_of
 from recall.database import SALVAGED, Database, Row
 from recall.errors import DatabaseError, LockedError
 from recall.faults import FAULTS, database_error
+from recall.salvaged_rows import rows_of
 from recall.types import Message
 
-DERIVED = ("passages", "embedders", "embedded", "lexical", "vectors", "sqlite")
+DERIVED = ("passages", "totals", "embedders", "embedded", "lexical", "vectors", "sqlite")
 """Beginnings of the names of tables that are not carried over."""
-
-WINDOW = 1_000
-"""Rows that are asked for at once, and one by one where that fails."""
-
-DENSE = 10_000_000
-"""Row ids that are asked for one window after the other, at least."""
 
 PAGE_SIZE = 4_096
 WAIT_MS = 2_000
@@ -81,7 +77,7 @@ def overwritten(connection: apsw.Connection, size: int) -> str:
     columns = _columns(connection)
     for table in _PRIMARY:
         names = columns.get(table, [])
-        for row in _rows(connection, table, ", ".join(names), size):
+        for row in rows_of(connection, table, ", ".join(names), size):
             if row is None or not _is_sound(table, dict(zip(names, row, strict=True))):
                 return table
     return ""
@@ -107,6 +103,8 @@ def _saved(path: Path, new: Path) -> tuple[int, int, bool]:
             _tie(connection)
             if not is_whole:  # read them again from the beginning: what is there already is not added twice
                 connection.execute("update transcripts set size = -1, read_to = 0, head_digest = x''")
+        # What was lost of it must not be taken in again.
+        forgotten.restore(target, is_whole=False)
     except BaseException:
         target.close()
         _remove(new)
@@ -180,7 +178,7 @@ def _copy(source: apsw.Connection, target: apsw.Connection, size: int) -> bool:
         shared = [name for name in columns if name in theirs[table]]
         names = ", ".join(shared)
         put = f"insert or replace into {table} ({names}) values ({', '.join('?' * len(shared))})"
-        for row in _rows(source, table, names, size):
+        for row in rows_of(source, table, names, size):
             if row is None or not _is_sound(table, dict(zip(shared, row, strict=True))):
                 is_whole = False
                 continue
@@ -189,44 +187,6 @@ def _copy(source: apsw.Connection, target: apsw.Connection, size: int) -> bool:
             except (apsw.ConstraintError, apsw.MismatchError):
                 is_whole = False
     return is_whole
-
-
-def _rows(source: apsw.Connection, table: str, names: str, size: int) -> Iterator[Row | None]:
-    """The rows of a table; None for each that cannot be read."""
-    sql = f"select {names} from {table} where rowid between ? and ?"
-    try:
-        row = source.execute(f"select (select min(rowid) from {table}), (select max(rowid) from {table})").fetchone()
-        low, high = (int(str(row[0])), int(str(row[1]))) if row and row[0] is not None else (1, 0)
-    except FAULTS:
-        low, high = 0, size // 16  # no table has more rows than that
-        yield from _from_both_ends(source, table, names)
-    if high - low > max(DENSE, size):  # numbers that were drawn, and not counted
-        yield from _from_both_ends(source, table, names)
-        return
-    for begin in range(low, high + 1, WINDOW):
-        yield from _between(source, sql, begin, min(begin + WINDOW - 1, high))
-
-
-def _from_both_ends(source: apsw.Connection, table: str, names: str) -> Iterator[Row | None]:
-    """Rows up to the first that cannot be read, and from the last one down to it; some may come twice."""
-    for order in ("", " desc"):
-        try:
-            yield from source.execute(f"select {names} from {table} order by rowid{order}")
-            return
-        except FAULTS:
-            yield None
-
-
-def _between(source: apsw.Connection, sql: str, low: int, high: int) -> Iterator[Row | None]:
-    try:
-        yield from source.execute(sql, (low, high)).fetchall()
-    except FAULTS:
-        if low == high:
-            yield None
-            return
-        middle = (low + high) // 2
-        yield from _between(source, sql, low, middle)
-        yield from _between(source, sql, middle + 1, high)
 
 
 def _is_sound(table: str, row: dict[str, object]) -> bool:
@@ -325,6 +285,7 @@ _TIES = (
     "update messages set worktree_id = 0 where worktree_id not in (select id from worktrees)",
     "update messages set transcript_id = null where transcript_id not in (select id from transcripts)",
     "update transcripts set session_id = null where session_id not in (select id from sessions)",
+    "delete from signs where repository_id not in (select id from repositories)",
 )
 _WITHOUT_SESSION = """
 select m.session_id, max(t.path) from messages m left join transcripts t on t.id = m.transcript_id

@@ -16,6 +16,7 @@ import apsw
 
 WORDS = "the word index"
 PASSAGES = "the table of passages"
+TOTALS = "the count of passages"
 EMBEDDED = "the list of what has a vector"
 
 
@@ -24,7 +25,7 @@ class Damage:
     """A part that has to be made again."""
 
     part: str
-    """WORDS, PASSAGES, EMBEDDED, or the name of a table of vectors."""
+    """WORDS, PASSAGES, TOTALS, EMBEDDED, or the name of a table of vectors."""
     found: str
     """What is wrong with it."""
 
@@ -40,7 +41,10 @@ def damages(connection: apsw.Connection, counted: bool = False) -> list[Damage]:
         raise apsw.CorruptError("the table of messages is missing")
     if found := passages_damage(connection, tables):  # all else hangs on them, and is made with them
         return [Damage(PASSAGES, found)]
-    parts: dict[str, Callable[[], str]] = {WORDS: partial(words_damage, connection, tables, counted)}
+    parts: dict[str, Callable[[], str]] = {
+        TOTALS: partial(totals_damage, connection, tables, counted),
+        WORDS: partial(words_damage, connection, tables, counted),
+    }
     for table in vector_tables(connection):
         parts[table] = partial(vectors_damage, connection, tables, table, counted)
     parts[PASSAGES] = partial(passages_damage, connection, tables, counted)
@@ -60,20 +64,40 @@ def passages_damage(connection: apsw.Connection, tables: set[str], counted: bool
     return ""
 
 
+def totals_damage(connection: apsw.Connection, tables: set[str], counted: bool = False) -> str:
+    """What is wrong with the count that triggers keep of the passages; empty where nothing is.
+
+    To count takes long, so unless `counted` it is done only where the word index says something else.
+    """
+    if "totals" not in tables:
+        return "it is missing"
+    if _number(connection, _COUNT_TRIGGERS) != len(TRIGGERS):
+        return "what keeps it is missing"
+    if (rows := _number(connection, "select count(*) from totals")) != 1:
+        return f"it has {rows} rows"
+    kept = _kept(connection, tables)
+    if (counted or not _agree(_indexed(connection, tables), kept)) and kept != (exact := _counted(connection)):
+        return f"it says {kept[0]} with {kept[1]} terms, there are {exact[0]} with {exact[1]}"
+    return ""
+
+
 def words_damage(connection: apsw.Connection, tables: set[str], counted: bool = False) -> str:
     """What is wrong with the word index; empty where nothing is. Raises apsw.Error where it cannot be read."""
     if missing := {f"lexical{end}" for end in ("", "_data", "_idx", "_docsize", "_config")} - tables:
         return f"{', '.join(sorted(missing))} missing"
     if not _number(connection, "select count(*) from lexical_config where k = 'version'"):
         return "its settings are missing"
-    averages, structure = _block(connection, _AVERAGES), _block(connection, _STRUCTURE)
+    structure = _block(connection, _STRUCTURE)
     if structure is None:
         return "its structure is missing"
-    # The first number of the record is that of the rows (https://sqlite.org/fts5.html, section 9.4).
-    indexed = next(iter(_varints(averages)), 0) if averages else 0
-    stored = _number(connection, "select count(*) from passages")
-    if indexed != stored:
-        return f"it holds {indexed} of {stored} passages"
+    indexed, kept = _indexed(connection, tables), _kept(connection, tables)
+    if counted or not _agree(indexed, kept):
+        kept = _counted(connection)
+    stored = kept[0]
+    if indexed[0] != stored:
+        return f"it holds {indexed[0]} of {stored} passages"
+    if not _agree(indexed, kept):
+        return "lengths of passages are wrong"
     if _number(connection, _LAST_INDEXED) != _number(connection, _LAST_PASSAGE):
         return "it does not hold the latest passage"
     pages = segments(structure)
@@ -189,23 +213,48 @@ def segments(structure: bytes) -> list[tuple[int, int, int]]:
     return found
 
 
+def _indexed(connection: apsw.Connection, tables: set[str]) -> tuple[int, int]:
+    """(passages, terms of all of them with their marks) by the word index's own record."""
+    record = _block(connection, _AVERAGES) if "lexical_data" in tables else None
+    # The number of rows, then of the terms in each column (https://sqlite.org/fts5.html, section 9.4).
+    passages, terms, *_ = [*_varints(record or b""), 0, 0]
+    return passages, terms
+
+
+def _kept(connection: apsw.Connection, tables: set[str]) -> tuple[int, int]:
+    row = connection.execute("select passages, terms from totals").fetchone() if "totals" in tables else None
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def _counted(connection: apsw.Connection) -> tuple[int, int]:
+    """(passages, terms of all of them)."""
+    row = connection.execute("select count(*), ifnull(sum(length), 0) from passages").fetchone()
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def _agree(indexed: tuple[int, int], kept: tuple[int, int]) -> bool:
+    """Whether the word index and the count can both be right.
+
+    A passage has its repository as a term more, and a mark only for a term that it holds more than once.
+    """
+    return indexed[0] == kept[0] and indexed[1] - indexed[0] <= kept[1]
+
+
 def words_size(connection: apsw.Connection) -> int:
     """About how many bytes the word index takes, without reading it."""
     structure, averages = _block(connection, _STRUCTURE), _block(connection, _AVERAGES)
     if not structure or not averages:
         return 0
     pages = sum(last - first + 1 for _, first, last in segments(structure))
-    return pages * _PAGE_BYTES + next(iter(_varints(averages)), 0) * _LENGTHS_BYTES
+    return (pages + _FIRST_PAGES) * _PAGE_BYTES + next(iter(_varints(averages)), 0) * _LENGTHS_BYTES
 
 
-def vectors_size(connection: apsw.Connection) -> int:
-    """How many bytes the vectors of all embedders take."""
-    tables, total = _tables(connection), 0
-    for table in vector_tables(connection):
-        if f"{table}_chunks" in tables:
-            held = _number(connection, f"select ifnull(sum(size), 0) from {table}_chunks")
-            total += held * (sum(vector_sizes(connection, table)) + _ROWID_BYTES)
-    return total
+def vectors_size(connection: apsw.Connection, table: str) -> int:
+    """How many bytes a table of vectors takes; 0 where there is none."""
+    if f"{table}_chunks" not in _tables(connection):
+        return 0
+    held = _number(connection, f"select ifnull(sum(size), 0) from {table}_chunks")
+    return held * (sum(vector_sizes(connection, table)) + _ROWID_BYTES) + _FIRST_PAGES * _PAGE_BYTES
 
 
 def _asked(question: Callable[[], str]) -> str:
@@ -252,7 +301,13 @@ _AVERAGES, _STRUCTURE, _SEGMENT_BITS = 1, 10, 37
 _SEGMENT_NUMBERS = 8
 _FORMAT_2 = b"\xff\x00\x00\x01"
 _PAGE_BYTES, _LENGTHS_BYTES, _ROWID_BYTES = 4_096, 12, 24
+# Of the tables of an index, whatever is in them.
+_FIRST_PAGES = 5
 
+TRIGGERS = ("passages_counted", "passages_discounted", "passages_recounted")
+"""Keep the table `totals` (schema/0005_terms.sql)."""
+
+_COUNT_TRIGGERS = f"select count(*) from sqlite_schema where type = 'trigger' and name in {TRIGGERS}"
 _NO_PASSAGE = "select not exists (select 1 from passages)"
 _NO_MESSAGE = "select not exists (select 1 from messages where copied_from is null and text <> '')"
 _HAS_CONTENTS = "select exists (select 1 from lexical_idx where segid = ?)"

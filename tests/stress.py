@@ -23,29 +23,37 @@ TESTS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent)]
 
 from hashed import Hashed  # noqa: E402
-from transcript_lines import append, claude_lines, codex_lines, uid, write  # noqa: E402
+from transcript_lines import claude_lines, codex_lines, uid, write  # noqa: E402
 
 import recall  # noqa: E402
 from recall import Scope, database  # noqa: E402
 from recall.errors import DamagedError  # noqa: E402
+from recall.lexical import REPOSITORY  # noqa: E402
 from recall.rescue import mend_home  # noqa: E402
 from recall.salvage import backups  # noqa: E402
 
 ALL = Scope.everywhere()
 SESSIONS, EACH = 6, 150
 WORDS = ["lantern", "quay", "harbor", "wick", "kestrel", "buoy", "灯塔", "密钥", "rung", "beacon", "anchor", "tide"]
-FORGOTTEN = uid(0)
+FORGOTTEN, MATCHED = uid(0), "wolverine"
+GONE = (b"tarmigan", b"olverine")
+"""What no byte may hold behind forgetting: words of that session, and of what matched. Of a term in an index, letters
+that it shares with the one before it are left out."""
+
 LATER = "create table later (id integer primary key, text text); insert into later select id, text from messages;"
 
 State = dict[str, list[tuple[Any, ...]]]
 
 
 def transcripts(folder: Path, sessions: int = SESSIONS, each: int = EACH) -> Path:
-    """A folder with invented sessions of both agents, one of which is a fork of another."""
+    """A folder with invented sessions of both agents. The first has a word of its own, and all share another."""
     draw = random.Random(7)
     for number in range(sessions):
         said = [
-            ("assistant" if place % 2 else "user", f"s{number} m{place} " + " ".join(draw.choices(WORDS, k=40)))
+            (
+                "assistant" if place % 2 else "user",
+                f"s{number} m{place} {' '.join(draw.choices(special(number, place), k=40))}",
+            )
             for place in range(each)
         ]
         if number % 2:
@@ -53,6 +61,11 @@ def transcripts(folder: Path, sessions: int = SESSIONS, each: int = EACH) -> Pat
         else:
             write(folder / f"rollout-{number}.jsonl", codex_lines(uid(number), "/srv/owl", *said, start=number))
     return folder
+
+
+def special(number: int, place: int) -> list[str]:
+    """The words of a message."""
+    return [*WORDS, *["ptarmigan"] * (number == 0), *[MATCHED] * (place % 10 == 7)]
 
 
 def opened(home: Path) -> recall.Index:
@@ -80,10 +93,9 @@ def migrate(home: Path, folder: Path) -> None:
 
 
 def forget(home: Path, folder: Path) -> None:
-    path = folder / "rollout-0.jsonl"
-    if "do not remember this session" not in path.read_text(encoding="utf-8"):
-        append(path, codex_lines(FORGOTTEN, "/srv/owl", ("user", "do not remember this session"))[1:])
     with opened(home) as index:
+        index.forget(session=FORGOTTEN)
+        index.forget(match=MATCHED)
         index.ingest(folder)
 
 
@@ -97,7 +109,7 @@ def state(home: Path) -> State:
         vectors = []
         if connection.value("select count(*) from sqlite_schema where name = 'vectors_1'"):
             vectors = connection.rows(
-                "select s.name, m.number, p.start_at, v.embedding from vectors_1 v "
+                "select s.name, m.number, p.start_at, v.embedding, v.signs from vectors_1 v "
                 "join passages p on p.id = v.passage_id join messages m on m.id = p.message_id "
                 "join sessions s on s.id = m.session_id order by 1, 2, 3"
             )
@@ -107,11 +119,13 @@ def state(home: Path) -> State:
                 "order by 1, 2"
             ),
             "passages": connection.rows(
-                "select s.name, m.number, p.start_at, p.end_at from passages p join messages m on m.id = p.message_id "
-                "join sessions s on s.id = m.session_id order by 1, 2, 3"
+                "select s.name, m.number, p.start_at, p.end_at, p.length from passages p "
+                "join messages m on m.id = p.message_id join sessions s on s.id = m.session_id order by 1, 2, 3"
             ),
-            "terms": connection.rows("select * from lexical_terms where col = 'terms' order by 1"),
+            "totals": connection.rows("select * from totals"),
+            "terms": connection.rows("select term, doc from lexical_terms where term < ? order by 1", (REPOSITORY,)),
             "vectors": vectors,
+            "forgotten": connection.rows("select session from forgotten order by 1"),
             "sessions": connection.rows("select name, title, preview, updated_at from sessions order by 1"),
         }
 
@@ -164,16 +178,28 @@ class Worker:
             assert (self.process.returncode, err) == (0, b""), err.decode()
 
 
-def killed(stage: str, home: Path, folder: Path, times: int, longest: float, draw: random.Random) -> int:
-    """Kill a process at `stage` so many times, each time on what the last one left; how often one was at work."""
-    hits = 0
-    for _ in range(times):
+def killed(
+    stage: str, home: Path, folder: Path, times: int, longest: float, draw: random.Random, end: float
+) -> tuple[int, int]:
+    """(how many processes were killed at `stage`, each on what the last one left; how many were at work)
+
+    Until there were `times`, or the clock says `end`.
+    """
+    before, hits = home.with_name("before"), 0
+    shutil.rmtree(before, ignore_errors=True)
+    if home.exists():
+        shutil.copytree(home, before)
+    for done in range(times):
+        if time.monotonic() > end:
+            return done, hits
         was_at_work = Worker(stage, home, folder).kill_after(draw.uniform(0, longest))
         require_sound(home, stage)
-        if not was_at_work and stage == "ingest":  # there is nothing left to do: from the beginning
+        if not was_at_work:  # there is nothing left to do: from the beginning
             shutil.rmtree(home)
+            if before.exists():
+                shutil.copytree(before, home)
         hits += was_at_work
-    return hits
+    return times, hits
 
 
 def require_sound(home: Path, stage: str) -> None:
@@ -198,9 +224,9 @@ def value(home: Path, sql: str) -> Any:
     return row[0] if row else None
 
 
-def kills(root: Path, times: int, seed: int) -> str:
-    """Kill processes `times` times, spread over all stages; one line on it. Raises AssertionError."""
-    draw = random.Random(seed)
+def kills(root: Path, times: int, seed: int, seconds: float = 600) -> str:
+    """Kill processes `times` times, spread over all stages, as far as time allows; one line. Raises AssertionError."""
+    draw, began = random.Random(seed), time.monotonic()
     folder, calm, home = transcripts(root / "transcripts"), root / "calm", root / "home"
     told = []
     for place, stage in enumerate(STAGES):
@@ -209,7 +235,8 @@ def kills(root: Path, times: int, seed: int) -> str:
         longest = time.monotonic() - before
         share = times // len(STAGES) + (place < times % len(STAGES))
         before = time.monotonic()
-        hits = killed(stage, home, folder, share, longest, draw)
+        end = began + seconds * (place + 1) / len(STAGES)
+        done, hits = killed(stage, home, folder, share, longest, draw, end)
         worker = Worker(stage, home, folder)
         worker.go()
         worker.finish()
@@ -219,9 +246,14 @@ def kills(root: Path, times: int, seed: int) -> str:
                 back(one)
         expected, found = state(calm), state(home)
         for table in expected:
-            assert found[table] == expected[table], f"{stage}: {table} differ after {share} kills (seed {seed})"
-        told.append(f"{stage} {share} ({hits} at work)")
-    assert all(row[0] != FORGOTTEN for row in state(home)["messages"])
+            assert found[table] == expected[table], f"{stage}: {table} differ after {done} kills (seed {seed})"
+        told.append(f"{stage} {done} ({hits} at work)")
+    for one in (home, calm):
+        found = state(one)
+        assert all(row[0] != FORGOTTEN and MATCHED not in row[3] for row in found["messages"])
+        assert len(found["messages"]) > EACH
+        for path in (path for path in one.rglob("*") if path.is_file()):
+            assert not any(word in path.read_bytes().lower() for word in GONE), f"{path} holds it, seed {seed}"
     return f"kill -9, seed {seed}: {', '.join(told)}; every store as one that nobody disturbed"
 
 
@@ -238,6 +270,7 @@ def back(home: Path) -> None:
     import apsw
 
     connection = apsw.Connection(str(home / "recall.db"))
+    connection.execute("pragma secure_delete = on")  # as recall has it, which forgets in a later stage
     connection.execute("drop table later")
     connection.execute(f"pragma user_version = {max(database._migrations())}")
     connection.close()
@@ -270,14 +303,17 @@ def look(home: Path, folder: Path) -> None:
             index.recent(ALL)
 
 
-def damages(root: Path, times: int, seed: int) -> str:
+def damages(root: Path, times: int, seed: int, seconds: float = 600) -> str:
     """Random bytes in random places: said or mended, never "nothing found"; and no transcript's text is lost."""
-    draw = random.Random(seed)
+    draw, end, done = random.Random(seed), time.monotonic() + seconds, 0
     folder, whole = transcripts(root / "transcripts", 4, 60), root / "whole"
     ingest(whole, folder)
     embed(whole, folder)
     expected, told = {row[2:] for row in state(whole)["messages"]}, {"said": 0, "mended": 0, "not met": 0}
     for number in range(times):
+        if time.monotonic() > end:
+            break
+        done += 1
         home = root / f"damaged{number}"
         shutil.copytree(whole, home)
         path = home / "recall.db"
@@ -302,7 +338,7 @@ def damages(root: Path, times: int, seed: int) -> str:
         require_sound(home, "ingest")
         assert len(backups(home)) <= 1
         shutil.rmtree(home)
-    return f"{times} files damaged at random, seed {seed}: {told}; after `doctor --fix` all texts are there"
+    return f"{done} files damaged at random, seed {seed}: {told}; after `doctor --fix` all texts are there"
 
 
 def main() -> None:
@@ -311,6 +347,7 @@ def main() -> None:
     parser.add_argument("--worker", nargs=3, metavar=("STAGE", "HOME", "FOLDER"), help=argparse.SUPPRESS)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--damages", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=540, help="end after about so long, with less done")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     arguments = parser.parse_args()
     if arguments.worker:
@@ -324,27 +361,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as lanes:
         root = Path(folder)
         print(together(root / "together", 14, 6, 3), flush=True)
-        jobs = [
-            *(lanes.submit(kill_lane, root / f"kills{n}", arguments.kills // 4, arguments.seed + n) for n in range(4)),
-            lanes.submit(damage_lane, root / "damages", arguments.damages, arguments.seed),
-        ]
+        seconds = (began + arguments.seconds - time.monotonic()) * 2 / 5  # five lanes, two at once
+        jobs = [lanes.submit(lane, "damages", root / "damages", arguments.damages, arguments.seed, seconds)]
+        for number in range(4):
+            place, seed = root / f"kills{number}", arguments.seed + number
+            jobs.append(lanes.submit(lane, "kills", place, arguments.kills // 4, seed, seconds))
         for job in jobs:
             print(job.result(), flush=True)
     print(f"done in {time.monotonic() - began:.0f} s")
 
 
-def kill_lane(root: Path, times: int, seed: int) -> str:
+def lane(name: str, root: Path, times: int, seed: int, seconds: float) -> str:
     """In a process of its own: threads would share `database._migrations`."""
-    return lane("kills", root, times, seed)
-
-
-def damage_lane(root: Path, times: int, seed: int) -> str:
-    return lane("damages", root, times, seed)
-
-
-def lane(name: str, root: Path, times: int, seed: int) -> str:
     code = f"import sys; sys.path[:0] = {[str(TESTS)]!r}; import stress; from pathlib import Path; "
-    code += f"print(stress.{name}(Path({str(root)!r}), {times}, {seed}))"
+    code += f"print(stress.{name}(Path({str(root)!r}), {times}, {seed}, {seconds}))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, env={**os.environ, "PYTHONPATH": str(TESTS.parent)}
     )

@@ -5,16 +5,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recall.salvage import _opened, _rows
+from recall.salvage import _opened
+from recall.salvaged_rows import rows_of
 
 
-@pytest.mark.parametrize("step", [1, 3, 2**40], ids=["counted", "with gaps", "drawn"])
-def test_all_rows_but_those_of_a_lost_page_are_read_whatever_their_ids(tmp_path: Path, step: int) -> None:
+@pytest.mark.parametrize(
+    ("step", "kind"),
+    [(1, "strict"), (3, "strict"), (2**40, "strict"), (3, "strict, without rowid")],
+    ids=["counted", "with gaps", "drawn", "by key"],
+)
+def test_all_rows_but_those_of_a_lost_page_are_read_whatever_their_ids(tmp_path: Path, step: int, kind: str) -> None:
     path, count = tmp_path / "a.db", 2_000
     connection = apsw.Connection(str(path))
-    connection.execute("create table marks (mark integer primary key, text text)")
+    connection.execute(f"create table marks (mark integer primary key, text text) {kind}")
     ids = [(place - count // 2) * step for place in range(count)]
-    connection.executemany("insert into marks values (?, ?)", [(id, f"lantern {id}") for id in ids])
+    with connection:
+        connection.executemany("insert into marks values (?, ?)", [(id, f"lantern {id}") for id in ids])
     sql = "select pageno from dbstat where name = 'marks' and pagetype = 'leaf' order by pageno"
     pages = [int(str(row[0])) for row in connection.execute(sql)]
     connection.close()
@@ -23,7 +29,7 @@ def test_all_rows_but_those_of_a_lost_page_are_read_whatever_their_ids(tmp_path:
         file.write(b"\xab" * 4096)
     source = _opened(path)
     assert source is not None
-    read = list(_rows(source, "marks", "mark, text", path.stat().st_size))
+    read = list(rows_of(source, "marks", "mark, text", path.stat().st_size))
     source.close()
     assert None in read
     rows = {row for row in read if row is not None}

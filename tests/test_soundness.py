@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import recall
 from recall.database import Database
+from recall.lexical import REPOSITORY
 from recall.soundness import _block, _varints, damages, segments
 
 
@@ -19,8 +20,8 @@ def grow(opened: Database, first: int, texts: Sequence[str]) -> None:
         connection.execute("insert or ignore into sessions (id, name, agent, title, preview, cwd, worktree_id, branch, remote, parent, forked_from, imported) values (1, 's', '', '', '', '', 0, '', '', '', '', 0)")  # fmt: skip  # noqa: E501
         for id, text in enumerate(texts, first):
             connection.execute("insert into messages (id, session_id, number, role, tool, text, files, line, key, digest, occurrence, worktree_id, branch, subagent) values (?, 1, ?, 'user', '', ?, '', 0, ?, 0, 1, 0, '', 0)", (id, id, text, f"k{id}"))  # fmt: skip  # noqa: E501
-            connection.execute("insert into passages (id, message_id, session_id, repository_id, worktree_id, role, subagent, start_at, end_at, embeddable) values (?, ?, 1, 0, 0, 'user', 0, 0, 9, 1)", (id, id))  # fmt: skip  # noqa: E501
-            connection.execute("insert into lexical (rowid, scope, terms) values (?, 'r0 s1', ?)", (id, text))
+            connection.execute("insert into passages (id, message_id, session_id, repository_id, worktree_id, role, subagent, start_at, end_at, embeddable, length) values (?, ?, 1, 0, 0, 'user', 0, 0, 9, 1, 12)", (id, id))  # fmt: skip  # noqa: E501
+            connection.execute("insert into lexical (rowid, terms) values (?, ?)", (id, f"{REPOSITORY}0 {text}"))
 
 
 def test_an_index_that_grows_shrinks_and_is_merged_is_never_taken_for_damaged() -> None:

@@ -27,6 +27,14 @@ GONE, KEPT = range(10), range(10, SESSIONS)
 
 ALL = Scope.everywhere()
 
+KNOWN: dict[str, list[tuple[int | str, ...]]] = {
+    "forgotten": [("one that was forgotten",)],
+    "forgotten_messages": [(mark,) for mark in (-(2**62), 7, 2**61)],
+    "signs": [(1, "a0"), (1, "b1")],
+    "relinks": [("/srv/owl", "/srv/Owl", "/srv/kite")],
+}
+"""What stands in no transcript."""
+
 
 def texts(session: int) -> list[str]:
     return [
@@ -60,7 +68,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
         assert index.ingest(home.codex).new_messages == SESSIONS * EACH
         shutil.copytree(home.recall, root / "killed")  # as a process leaves it that is killed
         index.embed()
-        index.database.connection.execute("insert into forgotten values ('one that was forgotten')")
+        for table, values in KNOWN.items():
+            for row in values:
+                marks = ", ".join("?" * len(row))
+                index.database.connection.execute(f"insert into {table} values ({marks})", row)
     shutil.copytree(home.codex, root / "all")
     for session in GONE:
         (home.codex / f"rollout-{session}.jsonl").unlink()
@@ -116,7 +127,6 @@ WORDS = {
     "structure cut short": ["update lexical_data set block = substr(block, 1, 12) where id = 10"],
     "contents deleted": ["delete from lexical_idx"],
     "lengths deleted": ["delete from lexical_docsize"],
-    "half of the lengths deleted": ["delete from lexical_docsize where id % 2"],
     "settings deleted": ["delete from lexical_config"],
     "emptied": ["delete from lexical"],
     "half of the passages deleted": ["delete from lexical where rowid % 2"],
@@ -142,6 +152,78 @@ def test_a_damaged_word_index_is_made_again_and_all_is_found_and_one_line_says_s
         index.mend()
         assert index.repaired == []
         assert index.search("lantern", ALL, mode="dense").hits
+
+
+def test_lengths_that_only_a_removal_needs_are_made_again_by_it_and_by_doctor(broken: Home) -> None:
+    damage(broken, "delete from lexical_docsize where id % 2")
+    with recall.open(embedder=Hashed()) as index:
+        assert f"{uid(3)}:3" in found(index, "rung77", "lexical")
+        assert index.forget(session=uid(3)).messages == EACH
+        assert len(index.repaired) == 1
+        assert f"{uid(3)}:3" not in found(index, "rung77", "lexical")
+        assert f"{uid(4)}:3" in found(index, "rung102", "lexical")
+    damage(broken, "delete from lexical_docsize where id % 2")
+    assert len(mended(broken)) == 1
+    assert mended(broken) == []
+
+
+TOTALS = {
+    "dropped": ["drop table totals"],
+    "emptied": ["delete from totals"],
+    "twice": ["insert into totals select * from totals"],
+    "too many passages": ["update totals set passages = passages + 7"],
+    "too few terms": ["update totals set terms = 3"],
+    "a trigger dropped": ["drop trigger passages_discounted"],
+    "lengths of nothing": ["update passages set length = 0"],
+    "dropped with its triggers": [
+        "drop table totals",
+        *(f"drop trigger passages_{name}" for name in ("counted", "discounted", "recounted")),
+    ],
+    "dropped with the passages": ["drop table totals", "drop table passages"],
+    "wrong, with a damaged word index": ["update totals set passages = 3", "delete from lexical_data where id > 10"],
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_wrong_count_of_the_passages_is_found_when_the_index_is_opened_and_counted_again(
+    broken: Home, name: str
+) -> None:
+    with recall.open(embedder=Hashed()) as index:
+        right = index.database.rows("select * from totals")
+    damage(broken, *TOTALS[name])
+    with recall.open(embedder=Hashed()) as index:
+        assert index.repaired
+        assert index.database.rows("select * from totals") == right
+        assert f"{uid(3)}:3" in found(index, "rung77", "lexical")
+        index.forget(session=uid(3))
+        index.add(Session("own", messages=(Message("user", "beacon"),)))
+        counted = index.database.rows("select count(*), sum(length) from passages")
+        assert index.database.rows("select * from totals") == counted
+        known = len(index.repaired)
+        index.mend()
+        assert index.repaired[known:] == []
+
+
+def test_too_many_terms_are_found_by_looking(broken: Home) -> None:
+    damage(broken, "update totals set terms = terms + 1000")
+    assert len(mended(broken)) == 1
+    assert mended(broken) == []
+
+
+def test_a_count_that_is_gone_while_it_is_used_is_made_again(broken: Home) -> None:
+    with recall.open(embedder=Hashed()) as index:
+        damage(broken, "delete from totals")
+        assert f"{uid(3)}:3" in found(index, "rung77", "lexical")
+        assert len(index.repaired) == 1
+
+
+def test_what_was_forgotten_is_not_taken_in_again_where_the_list_of_it_is_lost_with_the_rest(broken: Home) -> None:
+    with recall.open(embedder=Hashed()) as index:
+        index.forget(session=uid(15))
+    fill_from_the_second_page(broken.recall / "recall.db")
+    mended(broken)
+    with recall.open(embedder=Hashed()) as index:
+        assert set(said(index)) == {uid(session) for session in KEPT if session != 15}
 
 
 def test_the_command_line_says_it_in_one_line_and_doctor_finds_nothing_afterwards(broken: Home) -> None:
@@ -184,7 +266,9 @@ VECTORS = {
     "list dropped": ["drop table embedded"],
     "models dropped": ["drop table embedders"],
     "half of the list deleted": ["delete from embedded where passage_id % 2"],
-    "list of what does not exist": ["insert into embedded select 1, id + 100000 from passages"],
+    "list of what does not exist": ["insert into embedded select 1, id + 100000, null from passages"],
+    "signs deleted": ["delete from vectors_1_vector_chunks01"],
+    "signs dropped": ["drop table vectors_1_vector_chunks01"],
     "list of what has none": [
         "delete from vectors_1_rowids",
         "delete from vectors_1_chunks",
@@ -322,7 +406,8 @@ def test_a_damaged_file_is_named_kept_and_replaced_on_request_and_nothing_readab
         assert carried is not None
         assert int(carried[1]) >= {"zero_header": 500, "fill_pages_of_messages": 200, "halve": 1}.get(name, 0)
         if name in ("zero_header", "fill_pages_of_messages", "drop_messages"):
-            assert index.database.rows("select session from forgotten") == [("one that was forgotten",)]
+            for table, values in KNOWN.items():
+                assert set(values) <= set(index.database.rows(f"select * from {table}"))
         assert f"{uid(15)}:3" in found(index, "rung377", "lexical")
         index.embed()
         index.mend()

@@ -33,7 +33,7 @@ def with_room(index: recall.Index) -> None:
 
 
 def add(index: recall.Index) -> None:
-    index.add(Session("own", messages=tuple(Message("user", f"beacon {n} {'quay ' * 40}") for n in range(200))))
+    index.add(Session("own", messages=tuple(Message("user", f"beacon {n} {'quay ' * 120}") for n in range(200))))
 
 
 def embed(index: recall.Index) -> None:

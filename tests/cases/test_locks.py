@@ -42,6 +42,7 @@ print(report.new_messages)
 _SEARCH = """
 import sys
 import recall
+import recall.search  # what a search loads
 sys.stdin.read()
 asked = 0
 with recall.open() as index:
@@ -49,6 +50,8 @@ with recall.open() as index:
         index.search("lantern", recall.Scope.everywhere(), mode="lexical")
         index.recent(recall.Scope.everywhere())
         asked += 1
+        if asked == 1:
+            print("looking", flush=True)
 print(asked)
 """
 
@@ -105,6 +108,9 @@ def test_eight_writers_store_each_message_once_while_a_reader_never_fails(home: 
     readers = [started(home, _SEARCH) for _ in range(READERS)]
     go([*writers, *readers])
     done = [ended(process) for process in writers]
+    for process in readers:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"looking"
     with recall.open() as index:
         index.add(recall.Session("last", messages=(recall.Message("user", "finished"),)))
     looked = [ended(process) for process in readers]
