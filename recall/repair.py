@@ -82,8 +82,12 @@ def _mend(database: Database, damage: Damage, intake: Intake) -> Iterator[str]:
             _make_totals(connection, fresh.connection)
             yield f"{TOTALS} was wrong ({damage.found}); counted again"
         elif damage.part == WORDS:
+            is_older = connection.execute(_NEVER_COUNTED).fetchone() is not None
             count = make_words(connection, fresh.connection)
-            yield f"{WORDS} was damaged ({damage.found}); made again from the messages: {count} passages"
+            if is_older:
+                yield f"{WORDS} has been made anew in the form of this version: {count} passages"
+            else:
+                yield f"{WORDS} was damaged ({damage.found}); made again from the messages: {count} passages"
         elif damage.part == EMBEDDED:
             _make_embedded(connection, fresh.connection)
             yield f'{EMBEDDED} was out of step ({damage.found}); run "recall embed" to compute what is missing'
@@ -227,6 +231,8 @@ def _name(part: str) -> str:
     return part if part in (PASSAGES, WORDS, TOTALS, EMBEDDED) else "a table of vectors"
 
 
+# A migration has emptied the index, and knows no terms yet.
+_NEVER_COUNTED = "select 1 from totals where passages > 0 and terms = 0"
 _HAS = "select 1 from sqlite_schema where name = ?"
 _ANY_PASSAGE = "select 1 from passages limit 1"
 _OWN = "select name from sqlite_schema where type = 'table' and name glob ? order by name"
