@@ -55,9 +55,9 @@ def test_rows_that_sqlite_leaves_out_without_an_error_are_missed_and_found(tmp_p
     source = _opened(path)
     assert source is not None
     size = path.stat().st_size
-    left = {row for row in rows_of(source, "marks", "mark, text", size)}
+    left = set(rows_of(source, "marks", "mark, text", size))
     assert None not in left
     assert len(left) < count // 2
     assert not is_in_order(source, "marks")
-    assert len({row for row in rows_of(source, "marks", "mark, text", size, in_order=False)}) > count * 0.85
+    assert len(set(rows_of(source, "marks", "mark, text", size, in_order=False))) > count * 0.85
     source.close()
