@@ -21,7 +21,7 @@ from recall.archive import digest_of
 from recall.database import SALVAGED, Database, Row
 from recall.errors import DatabaseError, LockedError
 from recall.faults import FAULTS, database_error
-from recall.salvaged_rows import rows_of
+from recall.salvaged_rows import is_in_order, rows_of
 from recall.types import Message
 
 DERIVED = ("passages", "totals", "embedders", "embedded", "lexical", "vectors", "sqlite")
@@ -178,7 +178,8 @@ def _copy(source: apsw.Connection, target: apsw.Connection, size: int) -> bool:
         shared = [name for name in columns if name in theirs[table]]
         names = ", ".join(shared)
         put = f"insert or replace into {table} ({names}) values ({', '.join('?' * len(shared))})"
-        for row in rows_of(source, table, names, size):
+        is_whole &= (in_order := is_in_order(source, table))
+        for row in rows_of(source, table, names, size, in_order):
             if row is None or not _is_sound(table, dict(zip(shared, row, strict=True))):
                 is_whole = False
                 continue

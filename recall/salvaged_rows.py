@@ -17,8 +17,20 @@ DENSE = 10_000_000
 """Row ids that are asked for one window after the other, at least."""
 
 
-def rows_of(source: apsw.Connection, table: str, names: str, size: int) -> Iterator[Row | None]:
-    """The rows of a table; None for each that cannot be read."""
+def is_in_order(source: apsw.Connection, table: str) -> bool:
+    """Whether the pages of a table hang together: where they do not, SQLite may leave out rows without an error."""
+    try:
+        return source.execute(f"pragma quick_check({table})").fetchall() == [("ok",)]
+    except FAULTS:
+        return False
+
+
+def rows_of(source: apsw.Connection, table: str, names: str, size: int, in_order: bool = True) -> Iterator[Row | None]:
+    """The rows of a table; None for each that cannot be read.
+
+    size: of the file, in bytes. in_order: False looks for rows also where the table seems to have ended; some then
+    come twice.
+    """
     if _is_ordered_by_key(source, table):
         yield from _from_both_ends(source, table, names, names)
         return
@@ -27,6 +39,8 @@ def rows_of(source: apsw.Connection, table: str, names: str, size: int) -> Itera
         row = source.execute(f"select (select min(rowid) from {table}), (select max(rowid) from {table})").fetchone()
         low, high = (int(str(row[0])), int(str(row[1]))) if row and row[0] is not None else (1, 0)
     except FAULTS:
+        in_order, low, high = False, 0, 0
+    if not in_order:
         low, high = 0, size // 16  # no table has more rows than that
         yield from _from_both_ends(source, table, names, "rowid")
     if high - low > max(DENSE, size):  # numbers that were drawn, and not counted

@@ -13,7 +13,8 @@ import recall
 
 # `worktrees` (w), a few hundred rows, is looked through once for each directory that is gone.
 _GROWING = re.compile(
-    r"SCAN (?!CONSTANT|sqlite_sequence|pragma_module_list|embedders|w USING|json_each|lexical VIRTUAL)"
+    r"SCAN (?!CONSTANT|forgetting|j VIRTUAL|sqlite_sequence|pragma_module_list|embedders|w USING|json_each|"
+    r"lexical VIRTUAL)"
 )
 # Whether there is any such row: the first one that is met ends it.
 _ANY = re.compile(r"select 1 from \w+( where prompts_only = 1)? limit 1")

@@ -45,7 +45,7 @@ class Store:
     def __post_init__(self) -> None:
         self.random = np.random.default_rng(self.seed)
         connection = self.database.connection
-        connection.execute("insert into sessions values (1, 's', '', '', '', '', 0, '', '', 0, 0, '', '', 0, 1)")
+        connection.execute(_SESSION)
         self.table = dense.make_table(connection, Turned())
         self.vectors: dict[int, Vectors] = {}
         self.repository: dict[int, int] = {}
@@ -198,6 +198,10 @@ def test_nothing_of_a_removed_vector_stays_in_its_block() -> None:
     assert dense.codes(gone.vectors[2]).tobytes() in held
 
 
+_SESSION = """
+insert into sessions (id, name, agent, title, preview, cwd, worktree_id, branch, remote, parent, forked_from, imported)
+values (1, 's', '', '', '', '', 0, '', '', '', '', 0)
+"""
 _MESSAGE = """
 insert into messages (id, session_id, number, role, tool, text, files, line, key, digest, occurrence, worktree_id,
                       branch, subagent) values (?, 1, ?, 'user', '', 'x', '', 1, '', ?, 1, 0, '', 0)
