@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,7 @@ class Database:
         self.is_new = False
         """Whether nothing was in it before."""
         self._patience_ms = BUSY_TIMEOUT_MS
+        self._answers: dict[str, tuple[object, int]] = {}
         self.connection = self._open()
         self._load_vectors()
 
@@ -114,6 +115,7 @@ class Database:
 
     def reopen(self) -> None:
         """Forget what this connection remembers of the file."""
+        self._answers.clear()
         if self.path is not None:
             self.connection.close()
             self.connection = self._open()
@@ -200,6 +202,13 @@ class Database:
         finally:
             self.connection.set_busy_timeout(self._patience_ms)
         return row is None or not row[0]
+
+    def unchanged(self, name: str, ask: Callable[[], int]) -> int:
+        """The answer of `ask`, which is asked again only after somebody has written: to count takes long."""
+        state = (self.connection.pragma("data_version"), self.connection.total_changes())
+        if self._answers.get(name, (None, 0))[0] != state:
+            self._answers[name] = (state, ask())
+        return self._answers[name][1]
 
     def rows(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
         """All rows of a query. Raises DatabaseError."""

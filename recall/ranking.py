@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import apsw
 import numpy as np
@@ -136,6 +137,7 @@ def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSq
     if not vector.any():
         raise UnreadableError("the embedder understands nothing in this query")
     notes: tuple[str, ...] = ()
-    if missing := embedded.count_without_vector(connection, table):
+    missing = database.unchanged(table, partial(embedded.count_without_vector, connection, table))
+    if missing:
         notes = (f'{missing} passages have no vector yet and are found by their words only; run "recall embed"',)
     return Nearest(search_dense(connection, table, vector, where, depth), table, vector, notes)

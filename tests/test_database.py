@@ -339,3 +339,20 @@ def test_no_other_extension_can_be_loaded_afterwards() -> None:
     with pytest.raises(apsw.Error, match="not authorized"):
         opened.connection.execute("select load_extension('nothing')")
     opened.close()
+
+
+def test_what_was_counted_is_counted_again_after_a_write_of_anyone_and_not_before(path: Path) -> None:
+    asked: list[int] = []
+
+    def ask() -> int:
+        asked.append(1)
+        return int(one.value("select count(*) from forgotten"))
+
+    one, other = Database(path), Database(path)
+    assert [one.unchanged("it", ask), one.unchanged("it", ask), len(asked)] == [0, 0, 1]
+    for number, writer in enumerate((one, other), 1):
+        with writer.write() as connection:
+            connection.execute("insert into forgotten values (?)", (f"s{number}",))
+        assert [one.unchanged("it", ask), one.unchanged("it", ask), len(asked)] == [number, number, number + 1]
+    one.close()
+    other.close()
