@@ -69,8 +69,9 @@ class WordVectors:
             return np.zeros(self.dimension, np.float32)
         own = self._vectors[known].sum(axis=0)
         own /= max(float(np.linalg.norm(own)), 1e-6)
-        mixed: NDArray[np.float32] = COMMON * self._common + np.float32(np.sqrt(1 - COMMON**2)) * own
-        return mixed
+        mixed = COMMON * self._common + np.float32(np.sqrt(1 - COMMON**2)) * own
+        vector: NDArray[np.float32] = mixed / np.linalg.norm(mixed)
+        return vector
 
     def _known(self, text: str) -> Iterator[int]:
         for word in _WORD.findall(text):

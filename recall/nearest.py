@@ -23,7 +23,7 @@ from recall.postings import growing
 from recall.scope_sql import ScopeSql, inside
 from recall.vector_blocks import Codes, Integers, count_rows, places_of, read_bits, read_codes, read_codes_at
 
-EXACT_ROWS = 40_000
+EXACT_ROWS = 16_384
 """Rows up to which going through all is as quick as through their bits first (benchmarks/README.md)."""
 
 CANDIDATES, CANDIDATE_SHARE = 2_000, 50
