@@ -26,7 +26,7 @@ from recall.vector_blocks import Codes, Integers, count_rows, places_of, read_bi
 EXACT_ROWS = 16_384
 """Rows up to which going through all is as quick as through their bits first (benchmarks/README.md)."""
 
-CANDIDATES, CANDIDATE_SHARE = 2_000, 50
+CANDIDATES, CANDIDATE_SHARE = 4_000, 50
 """Rows that are compared after their bits: at least so many, and one of CANDIDATE_SHARE in a larger scope."""
 
 SAMPLE = 512
