@@ -92,9 +92,9 @@ def index_terms(text: str) -> tuple[str, int]:
     found = terms(text)
     marked = []
     for term, count in Counter(found).items():
-        for times, mark in TIMES.items():
-            if count >= times:
-                marked.append(term + mark)
+        marked.append(term)
+        if count > 1:
+            marked += [term + mark for times, mark in TIMES.items() if 1 < times <= count]
     return " ".join(marked), len(found)
 
 
