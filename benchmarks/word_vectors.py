@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.vocabulary import Vocabulary, chinese, english
-from recall import Embedder
 
 COMMON = 0.35
 """Norm of the mean of all passages: as the model's vectors of 47,644 passages of the data sets have it."""
@@ -28,22 +28,23 @@ class WordVectors:
     name = "word-vectors"
     dimension = 384
 
-    def __init__(self, model: Embedder) -> None:
-        """Embeds each word of the vocabularies at its first use, which takes a minute."""
+    def __init__(self, model: Any) -> None:
+        """model: the bundled one. Embeds each word of the vocabularies at its first use, which takes a minute."""
         self._model = model
-        self.max_tokens: int = model.max_tokens  # type: ignore[attr-defined]
+        self.max_tokens: int = model.max_tokens
         self._number: dict[str, int] = {}
         self._common = np.zeros(0, np.float32)
         self._vectors = np.zeros((0, 0), np.float32)
 
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
         """As the model has them."""
-        spans: Sequence[tuple[int, int]] = self._model.token_spans(text)  # type: ignore[attr-defined]
+        spans: Sequence[tuple[int, int]] = self._model.token_spans(text)
         return spans
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The model's own."""
-        return self._model.embed_query(text)
+        vector: NDArray[np.float32] = self._model.embed_query(text)
+        return vector
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit rows, zeros where no word is known."""

@@ -10,8 +10,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from memory.errors import MemoryStoreError
 from memory.json_merge import merge_json
 from memory.legacy_buckets import SIDECAR, Plan, is_markdown, memory_files
 from memory.markdown_merge import count_entries, merge
+from recall.files import replace_file
 
 TRIES = 5
 """How often a file is read again that somebody else changes meanwhile."""
@@ -85,7 +84,7 @@ def undo(home: Path) -> list[str]:
                     )
                 for plan in reversed(record["plans"]):
                     _restore(plan, folder)
-                _write(path, _json(record | {"undone": True}))
+                replace_file(path, _json(record | {"undone": True}))
                 return [Path(plan["source"]).name for plan in record["plans"]]
     raise MemoryStoreError(f"no migration to take back in {home / 'backups'}")
 
@@ -108,7 +107,7 @@ def _applied(plan: Plan, folder: Path, record: Record, stamp: str) -> Applied:
                 entries += file.entries
                 aside += [file.name] if file.aside else []
             if plan.target.is_dir() and not (plan.target / SIDECAR).exists():
-                _write(plan.target / SIDECAR, f"{plan.target_cwd}\n".encode())
+                replace_file(plan.target / SIDECAR, f"{plan.target_cwd}\n".encode())
             if source != archived:
                 source.rename(archived)
                 source, is_touched = archived, True
@@ -118,7 +117,7 @@ def _applied(plan: Plan, folder: Path, record: Record, stamp: str) -> Applied:
     except (OSError, MemoryStoreError) as error:
         if not is_touched:  # what came to nothing is nothing to take back
             record["plans"] = [one for one in record["plans"] if one["source"] != str(plan.source)]
-            _write(folder / "record.json", _json(record))
+            replace_file(folder / "record.json", _json(record))
         return Applied(plan, archived.name if archived.exists() else "", 0, (), str(error))
 
 
@@ -193,10 +192,10 @@ def _enter(
             known["before"] = f"{number}/{file.name}"
             backup = folder / known["before"]
             backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(backup, file.before)
+            replace_file(backup, file.before)
             shutil.copymode(plan.target / "memory" / file.name, backup)
         known["digests"].append(_digest(file.after))
-    _write(folder / "record.json", _json(record))
+    replace_file(folder / "record.json", _json(record))
 
 
 def _replace(path: Path, file: _File) -> None:
@@ -204,7 +203,7 @@ def _replace(path: Path, file: _File) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if _content(path) != file.before:
         raise MemoryStoreError(f"{path} was written to while it was being merged; run the command again")
-    _write(path, file.after, like=file.source if file.before is None else path)
+    replace_file(path, file.after, like=file.source if file.before is None else path)
 
 
 def _drift(plan: Record, plans: list[Record]) -> list[str]:
@@ -230,7 +229,7 @@ def _restore(plan: Record, folder: Path) -> None:
         path = target / "memory" / name
         if file["before"] is not None:
             backup = folder / file["before"]
-            _write(path, backup.read_bytes(), like=backup)
+            replace_file(path, backup.read_bytes(), like=backup)
         else:
             path.unlink(missing_ok=True)
     sidecar = target / SIDECAR
@@ -286,40 +285,19 @@ def _free(path: Path) -> Path:
     return free
 
 
-def _write(path: Path, content: bytes, like: Path | None = None) -> None:
-    """Put content at a path at once: a reader sees the old file or the new one. A link is followed."""
-    path = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    written = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if like is not None and like.exists():
-            shutil.copymode(like, written)
-        written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
-
-
 @contextmanager
 def _locked(home: Path) -> Iterator[None]:
     """One migration at a time; the lock dies with its process. Raises MemoryStoreError where there is no such home."""
     if not home.is_dir():
         raise MemoryStoreError(f"{home} does not exist; expected the home of codex-self-evolution: name it with --home")
-    with (home / ".migrate-worktrees.lock").open("a+b") as file:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
+    from filelock import FileLock, Timeout
 
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise MemoryStoreError(f"another migration is at work in {home}; wait for it to end") from error
+    lock = FileLock(home / ".migrate-worktrees.lock", mode=0o600)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise MemoryStoreError(f"another migration is at work in {home}; wait for it to end") from error
+    try:
         yield
+    finally:
+        lock.release()

@@ -5,7 +5,6 @@ It holds what the tables hold, names of sessions and keyed digests, and says not
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import orjson
 
 from recall import marks
 from recall.database import Database
+from recall.files import replace_file
 
 NAME = "forgotten.json"
 
@@ -24,13 +24,7 @@ def save(connection: apsw.Connection, database: Database) -> None:
         return
     names = [str(row[0]) for row in connection.execute("select session from forgotten order by session")]
     known = [int(row[0]) for row in connection.execute("select mark from forgotten_messages order by mark")]
-    path = database.path.with_name(NAME)
-    written = path.with_name(f".{NAME}")
-    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(orjson.dumps({"sessions": names, "marks": known}))
-        file.flush()
-        os.fsync(file.fileno())
-    written.replace(path)
+    replace_file(database.path.with_name(NAME), orjson.dumps({"sessions": names, "marks": known}))
 
 
 def restore(database: Database, is_whole: bool = True) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall.cli.streams import complain
 from recall.errors import UsageError
+from recall.files import replace_file
 
 if TYPE_CHECKING:
     from recall.index import Index
@@ -104,7 +105,7 @@ def write_model(home: Path, model: str) -> Path:
         raise UsageError(f"{path} sets model in a way that is not understood; set it by hand: model = {_quoted(model)}")
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _replace(path, changed.encode("utf-8"))
+        replace_file(path, changed.encode("utf-8"), like=path)
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"{path} cannot be written: {error}; make it writable, or set RECALL_HOME") from error
     return path
@@ -145,22 +146,3 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 
 def _unreadable(path: Path, error: Exception) -> UsageError:
     return UsageError(f"{path} cannot be read as TOML: {error}; mend it, or move it away")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Put the content in the file's place at once, with its permissions: a reader sees the old file or the new one."""
-    import tempfile  # not at the top: with its random numbers it takes as long as reading the settings
-
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    written = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        written.chmod(mode)
-        written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise

@@ -233,7 +233,7 @@ def counted(real):
             os._exit(9)
         return real(*arguments, **more)
     return step
-legacy_migration._write, Path.rename = counted(legacy_migration._write), counted(Path.rename)
+legacy_migration.replace_file, Path.rename = counted(legacy_migration.replace_file), counted(Path.rename)
 home = Path(sys.argv[1])
 legacy_migration.apply(home, plan_migration(home)[0])
 """
