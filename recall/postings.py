@@ -1,8 +1,8 @@
 """Candidates by their words: the lists of the word index, and BM25 over them.
 
 SQLite's own bm25() took 290 ms for a question about 100,000 passages, because it looks up the length of each one that
-holds any word; numpy goes through the same lists in 4 ms, and lengths are looked up for the best only
-(benchmarks/README.md). bm25f.py then scores the candidates.
+holds any word; numpy goes through the same lists in 4 ms, and lengths are looked up for the best only.
+bm25f.py then scores the candidates.
 """
 
 from __future__ import annotations

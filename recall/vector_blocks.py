@@ -1,7 +1,7 @@
 """Reads the blocks in which sqlite-vec keeps the rows of a vec0 table, so that numpy can go through them.
 
-vec0's own search over 100,000 rows takes 130 ms for int8 and 55 ms for bits; read as blocks, the same rows take 20 ms
-and 2 ms (benchmarks/README.md). sqlite-vec writes, finds and removes the rows; only its blocks are read here, by the
+vec0's own search over 100,000 rows took 130 ms for int8 and 55 ms for bits; read as blocks, the same rows took 20 ms
+and 2 ms. sqlite-vec writes, finds and removes the rows; only its blocks are read here, by the
 layout of its version 0.1 (`ARCHITECTURE.md` of asg017/sqlite-vec): `<table>_chunks` holds the ids of a block's rows and
 which of them are in use, `<table>_vector_chunks00` and `01` their values of the first and the second vector column. A
 test compares what is read with what vec0 itself answers.

@@ -61,11 +61,12 @@ def test_a_search_answers_and_says_that_nothing_new_is_taken_in_and_a_writer_is_
         for file in before:
             file.chmod(0o444)
         folder.chmod(folder_mode)
-        found = as_nobody(home, folder, "search", "--all", "lantern")
-        embedded = as_nobody(home, folder, "embed")
+        # By words: where the library is installed for one user alone, another one cannot load its extension.
+        found = as_nobody(home, folder, "search", "--all", "--mode", "lexical", "lantern")
+        forgot = as_nobody(home, folder, "forget", "--session", "s", "--yes")
         folder.chmod(0o755)
         assert {file: file.read_bytes() for file in folder.iterdir()} == before
     assert (found.returncode, "the lantern is lit at dusk" in found.stdout) == (0, True), found.stderr
     assert found.stderr == f"recall: {folder / 'recall.db'} can only be read: new sessions are not taken in\n"
-    assert (embedded.returncode, embedded.stderr.count("\n")) == (1, 1)
-    assert "make it writable, or set RECALL_HOME" in embedded.stderr
+    assert (forgot.returncode, forgot.stderr.count("\n")) == (1, 1), forgot.stderr
+    assert "make it writable, or set RECALL_HOME" in forgot.stderr
