@@ -21,7 +21,9 @@ from memory.errors import MemoryStoreError
 from memory.json_merge import merge_json
 from memory.legacy_buckets import SIDECAR, Plan, is_markdown, memory_files
 from memory.markdown_merge import count_entries, merge
+from recall.errors import BusyError
 from recall.files import replace_file
+from recall.locks import alone
 
 TRIES = 5
 """How often a file is read again that somebody else changes meanwhile."""
@@ -290,14 +292,8 @@ def _locked(home: Path) -> Iterator[None]:
     """One migration at a time; the lock dies with its process. Raises MemoryStoreError where there is no such home."""
     if not home.is_dir():
         raise MemoryStoreError(f"{home} does not exist; expected the home of codex-self-evolution: name it with --home")
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(home / ".migrate-worktrees.lock", mode=0o600)
     try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise MemoryStoreError(f"another migration is at work in {home}; wait for it to end") from error
-    try:
-        yield
-    finally:
-        lock.release()
+        with alone(home / ".migrate-worktrees.lock", f"another migration is at work in {home}; wait for it to end"):
+            yield
+    except BusyError as error:
+        raise MemoryStoreError(str(error)) from error

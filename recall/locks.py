@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from recall.errors import BusyError, DatabaseError
@@ -19,18 +19,26 @@ def embedding_alone(home: Path | None) -> Iterator[None]:
     if home is None:
         yield
         return
-    from filelock import FileLock, Timeout  # not at the top: only embedding needs it
-
+    busy = f"another process is embedding into {home} already, and brings these vectors too; wait for it to finish"
     path = home / "embed.lock"
+    with ExitStack() as held:
+        try:
+            held.enter_context(alone(path, busy))
+        except OSError as error:
+            raise DatabaseError(explain(error, path)) from error
+        yield
+
+
+@contextmanager
+def alone(path: Path, busy: str) -> Iterator[None]:
+    """Hold the lock of a file, made if need be. Raises BusyError(busy) at once where another process has it, OSError."""
+    from filelock import FileLock, Timeout  # not at the top: few commands need it
+
     lock = FileLock(path, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        raise BusyError(
-            f"another process is embedding into {home} already, and brings these vectors too; wait for it to finish"
-        ) from error
-    except OSError as error:
-        raise DatabaseError(explain(error, path)) from error
+        raise BusyError(busy) from error
     try:
         yield
     finally:
