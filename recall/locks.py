@@ -31,7 +31,7 @@ def embedding_alone(home: Path | None) -> Iterator[None]:
 
 @contextmanager
 def alone(path: Path, busy: str) -> Iterator[None]:
-    """Hold the lock of a file, made if need be. Raises BusyError(busy) at once where another process has it, OSError."""
+    """Hold the lock of a file, made if need be. Raises BusyError at once where another process has it, OSError."""
     from filelock import FileLock, Timeout  # not at the top: few commands need it
 
     lock = FileLock(path, mode=0o600)
