@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.vocabulary import Vocabulary, chinese, english, printed
 from recall import Message, Session
 
-KNOWN = "/home/ana/projects/harbour"
+KNOWN = "/srv/projects/harbour"
 """Directory of the repository whose size can be chosen."""
 
 BEGIN, DAYS = datetime(2024, 11, 1, 8, tzinfo=UTC), 730
@@ -62,7 +62,7 @@ def repositories_of(count: int, seed: int) -> list[Repository]:
     for number in range(count):
         random = np.random.default_rng((seed, 1, number))
         name = "-".join(english().part(2, 200, 6_000, random).words).lower()
-        cwd = KNOWN if number == 0 else f"/home/ana/projects/{name}-{number}"
+        cwd = KNOWN if number == 0 else f"/srv/projects/{name}-{number}"
         made.append(Repository(cwd, english().part(300, 150, 8_000, random), chinese().part(80, 40, 4_000, random)))
     return made
 
