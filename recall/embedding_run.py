@@ -115,13 +115,9 @@ def _vectors(embedder: Embedder, texts: list[str]) -> Vectors:
 
 def _merge_words(database: Database) -> None:
     """Merge the parts of the word index, each of which a search reads for each term; other writers may come between."""
-    first = True
     if lexical.count_parts(database.connection) > PARTS:
-        while True:
-            with database.write() as connection:
-                if not lexical.merge_terms(connection, first):
-                    return
-            first = False
+        for _ in lexical.merging(database):
+            pass
 
 
 def _drop_others(connection: apsw.Connection, table: str) -> None:

@@ -55,16 +55,11 @@ def complete(database: Database, budget_seconds: float | None = None) -> bool:
             forgotten.save(connection, database)
             connection.execute("delete from forgetting where step = 'file'")
     if "terms" in due:
-        first = True
-        while True:
-            # In steps, each a transaction: merging the index of a large archive would keep other writers waiting.
-            with database.write() as connection:
-                if not lexical.merge_terms(connection, first):
-                    connection.execute("delete from forgetting where step = 'terms'")
-                    break
-            first = False
+        for _ in lexical.merging(database):
             if budget_seconds is not None and monotonic() - started > budget_seconds:
                 return False
+        with database.write() as connection:
+            connection.execute("delete from forgetting where step = 'terms'")
     if due:
         rest = SWEEP_TIMEOUT_MS if budget_seconds is None else int(budget_seconds * 1000)
         if not database.sweep(min(rest, SWEEP_TIMEOUT_MS)):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
+
+from recall.database import Database
 
 MERGE_PAGES = 500
 """Pages that one step of a merge writes; other writers wait that long, a twentieth of a second."""
@@ -54,6 +56,17 @@ def merge_terms(connection: apsw.Connection, first: bool) -> bool:
         "insert into lexical (lexical, rank) values ('merge', ?)", (-MERGE_PAGES if first else MERGE_PAGES,)
     )
     return connection.total_changes() - before >= 2
+
+
+def merging(database: Database) -> Iterator[None]:
+    """Merge the index in steps, each a transaction, so that other writers come between; yields between two of them."""
+    first = True
+    while True:
+        with database.write() as connection:
+            if not merge_terms(connection, first):
+                return
+        yield
+        first = False
 
 
 def count_parts(connection: apsw.Connection) -> int:

@@ -8,7 +8,7 @@ bm25f.py then scores the candidates.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -23,6 +23,9 @@ from recall.scope_sql import ScopeSql, inside
 
 SESSION_SHARE = 30
 """Candidates one session may put forward: one with five hundred short hits must not crowd out every other."""
+
+GROWTH = 8
+"""How many times as many candidates are looked at next, where too few were inside the scope."""
 
 LOOKED_AT = 4
 """How many times as many candidates are looked at with their length, as are returned."""
@@ -91,7 +94,8 @@ def search_lexical(
     passages, sessions, lengths = np.array(found, dtype=np.int64).T
     ranked = bm25(postings.counts(passages), np.asarray(idf), lengths, average_length(connection))
     order = np.lexsort((-passages, -ranked))
-    return list(_shared(passages[order].tolist(), sessions[order].tolist()))[:depth]
+    session_of = dict(zip(passages.tolist(), sessions.tolist(), strict=True))
+    return shared(passages[order].tolist(), session_of.__getitem__)[:depth]
 
 
 def best_first(scores: Floats) -> Ids:
@@ -113,7 +117,16 @@ def growing(order: Ids, first: int) -> Iterator[Ids]:
         start, end = end, end * GROWTH
 
 
-GROWTH = 8
+def shared(passages: Sequence[int], session_of: Callable[[int], int]) -> list[int]:
+    """The passages in their order, without those of a session that has put forward SESSION_SHARE already."""
+    taken: Counter[int] = Counter()
+    kept = []
+    for passage in passages:
+        session = session_of(passage)
+        taken[session] += 1
+        if taken[session] <= SESSION_SHARE:
+            kept.append(passage)
+    return kept
 
 
 def _ids(connection: apsw.Connection, match: str) -> Ids:
@@ -128,11 +141,3 @@ def _holds(ids: Ids, wanted: Ids) -> NDArray[np.bool_]:
     places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
     held: NDArray[np.bool_] = ids[places] == wanted
     return held
-
-
-def _shared(passages: Sequence[int], sessions: Sequence[int]) -> Iterator[int]:
-    taken: Counter[int] = Counter()
-    for passage, session in zip(passages, sessions, strict=True):
-        taken[session] += 1
-        if taken[session] <= SESSION_SHARE:
-            yield passage

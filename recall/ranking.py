@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ from recall.errors import ModelError
 from recall.fusion import QUESTION_PENALTY, Ranked, add_up, lift_sessions, order
 from recall.nearest import Neighbours, cosines_of, search_dense
 from recall.passages import Origin, lengths, origins
-from recall.postings import SESSION_SHARE, Postings
+from recall.postings import Postings, shared
 from recall.scope_sql import ScopeSql
 
 
@@ -110,14 +109,8 @@ def _words(
 
 
 def _shared(ranking: Sequence[Ranked], known: Mapping[int, Origin]) -> tuple[Ranked, ...]:
-    taken: Counter[int] = Counter()
-    shared = []
-    for ranked in ranking:
-        session = known[ranked.passage_id].session_id
-        taken[session] += 1
-        if taken[session] <= SESSION_SHARE:
-            shared.append(ranked)
-    return tuple(shared)
+    ranked = {one.passage_id: one for one in ranking}
+    return tuple(ranked[passage] for passage in shared(list(ranked), lambda passage: known[passage].session_id))
 
 
 def nearest_to(database: Database, embedder: Embedder, text: str, where: ScopeSql, depth: int) -> Nearest:

@@ -49,15 +49,6 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture
-def work(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory in which the commands run, on an isolated machine."""
-    folder = home.root / "kite"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
 def run(work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `recall` with these arguments in this process."""
 

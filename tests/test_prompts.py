@@ -31,9 +31,11 @@ def history(home: Home, *lines: str) -> Path:
     return write(home.claude.parent / "history.jsonl", list(lines))
 
 
-def transcript(home: Home, session: str, *said: tuple[str, str], start: float = 0, first: int = 1) -> Path:
+def transcript(
+    home: Home, session: str, *said: tuple[str, str], start: float = 0, first: int = 1, cwd: str = KITE
+) -> Path:
     return write(
-        home.claude / "-srv-kite" / f"{session}.jsonl", claude_lines(session, KITE, *said, start=start, first=first)
+        home.claude / "-srv-kite" / f"{session}.jsonl", claude_lines(session, cwd, *said, start=start, first=first)
     )
 
 
@@ -83,14 +85,16 @@ def test_a_prompt_that_a_transcript_tells_is_stored_once_whatever_was_read_first
     home: Home, index: recall.Index, first: str, named: bool
 ) -> None:
     name = S1 if named else ""
-    told = history(home, typed(0, SAID[0][1], name), typed(2.1, "ok", name), typed(300, "lost with its session"))
-    path = transcript(home, S1, *SAID)
+    here = str(home.root)  # exists, so that the session can be reopened
+    prompts = ((0, SAID[0][1], name), (2.1, "ok", name), (300, "lost with its session", ""))
+    told = history(home, *(typed(minute, text, session, here) for minute, text, session in prompts))
+    path = transcript(home, S1, *SAID, cwd=here)
     for one in (told, path) if first == "history" else (path, told):
         index.ingest([one])
     texts = [text for _, text in stored(index)]
     assert sorted(texts) == sorted([*(text for _, text in SAID), "lost with its session"])
     [session] = [one for one in index.recent(EVERYWHERE) if one.id == S1]
-    assert (session.title, session.prompts_only) == (SAID[0][1], False)
+    assert (session.title, session.prompts_only, session.resume) == (SAID[0][1], False, f"claude --resume {S1}")
     append(path, claude_lines(S1, KITE, ("user", "and the quay?"), start=9, first=50))
     append(told, [typed(9, "and the quay?", name)])
     index.ingest()
